@@ -1,0 +1,52 @@
+"""PERIN: permutation-invariant parsing of text to meaning graphs (AMR, DRG, EDS, PTG, UCCA)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError
+    from perin.graphs import Anchor, Edge, Graph, Node, Property
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "Anchor": "perin.graphs",
+    "Edge": "perin.graphs",
+    "Graph": "perin.graphs",
+    "InputError": "perin.errors",
+    "MissingDependencyError": "perin.errors",
+    "ModelError": "perin.errors",
+    "Node": "perin.graphs",
+    "PerinError": "perin.errors",
+    "Property": "perin.graphs",
+    "UsageError": "perin.errors",
+}
+
+__all__ = [
+    "Anchor",
+    "Edge",
+    "Graph",
+    "InputError",
+    "MissingDependencyError",
+    "ModelError",
+    "Node",
+    "PerinError",
+    "Property",
+    "UsageError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names on first use, so that ``import perin`` costs nothing."""
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(_EXPORTS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'perin' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

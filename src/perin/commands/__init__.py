@@ -1,0 +1,1 @@
+"""The command line: one module a verb, each a thin skin over a function that Python users call too."""

@@ -1,0 +1,71 @@
+"""``perin VERB …``: finds the module of the verb, parses its arguments, runs it, turns errors into exit code 2.
+
+A verb's module has ``configure(parser)``, which adds its arguments, and ``run(arguments) -> int``, the exit code.
+Only the module of the verb that is asked for is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import perin
+from perin.errors import PerinError
+
+VERBS = {
+    "convert": "change the format of graphs",
+    "validate": "check graphs for well-formedness",
+}
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    verb = arguments[0] if arguments else ""
+    if verb not in VERBS:
+        return _no_verb(arguments)
+    module = importlib.import_module(f"perin.commands.{verb}")
+    parser = argparse.ArgumentParser(
+        prog=f"perin {verb}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    try:
+        code: int = module.run(parser.parse_args(arguments[1:]))
+        sys.stdout.flush()
+        return code
+    except PerinError as error:
+        print(f"perin {verb}: error: {error}", file=sys.stderr)
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        print(f"perin {verb}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (perin … | head): nothing is wrong, and nothing more can be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _no_verb(arguments: list[str]) -> int:
+    listing = "\n".join(f"  {verb:<12}{summary}" for verb, summary in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="perin",
+        usage="perin [-h] [--version] VERB ...",
+        description="Meaning graphs: AMR, DRG, EDS, PTG, UCCA.",
+        epilog=f"verbs:\n{listing}\n\n'perin VERB --help' explains a verb.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"perin {perin.__version__}")
+    if not arguments:
+        parser.print_help(sys.stderr)
+        return EXIT_ERROR
+    options, rest = parser.parse_known_args(arguments)
+    parser.error(f"unknown verb {rest[0]!r}; known are: {', '.join(VERBS)}")

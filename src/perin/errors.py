@@ -1,0 +1,71 @@
+"""The errors that PERIN raises.
+
+    PerinError
+    ├── InputError              a file, a line or a graph that can't be used
+    ├── UsageError              a request that makes no sense, whatever the data
+    ├── MissingDependencyError  an optional package that is not installed
+    └── ModelError              a model folder that can't be used
+
+Every message says what is wrong, where, and what to do.  The command line prints it on one line and exits with code 2.
+"""
+
+from __future__ import annotations
+
+
+class PerinError(Exception):
+    """Base of all errors that PERIN raises on purpose."""
+
+
+class InputError(PerinError):
+    """Input that can't be used.
+
+    ``source`` is a file name (``<stdin>`` for standard input), ``line`` counts from 1, ``graph`` is a graph or sentence id.
+    """
+
+    def __init__(
+        self, message: str, *, source: str | None = None, line: int | None = None, graph: str | None = None
+    ) -> None:
+        super().__init__(message, source, line, graph)
+        self.message = message
+        self.source = source
+        self.line = line
+        self.graph = graph
+
+    def __str__(self) -> str:
+        return f"{place(self.source, self.line, self.graph)}{self.message}"
+
+
+class UsageError(PerinError):
+    """A request that makes no sense, whatever the data."""
+
+
+class MissingDependencyError(PerinError):
+    """An optional package that is needed here and not installed."""
+
+    def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
+        super().__init__(package, purpose, extra)
+        self.package = package
+        self.purpose = purpose
+        self.extra = extra
+
+    def __str__(self) -> str:
+        install = f"perin[{self.extra}]" if self.extra else self.package
+        return f"{self.purpose} needs the package {self.package}, which is not installed; run: pip install '{install}'"
+
+
+class ModelError(PerinError):
+    """A model folder that is missing something, corrupt, or of a newer format version."""
+
+
+def place(source: str | None, line: int | None, graph: str | None) -> str:
+    """The prefix that locates a message: ``file:line: graph ID: ``, whatever of it is known.
+
+    >>> place("dev.mrp", 3, "20001")
+    'dev.mrp:3: graph 20001: '
+    """
+    where = source or ""
+    if line is not None:
+        where += f":{line}" if where else f"line {line}"
+    if where:
+        where += ": "
+    return where + (f"graph {graph}: " if graph is not None else "")

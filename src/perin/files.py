@@ -1,0 +1,129 @@
+"""Opening files: gzip by content, standard streams as ``-``, UTF-8 only, whole output files or none."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, BinaryIO, TextIO
+
+from perin.errors import InputError, UsageError
+
+GZIP_MAGIC = b"\x1f\x8b"
+STDIN = "<stdin>"
+
+
+def source_name(path: str | os.PathLike[str]) -> str:
+    """How messages call this file."""
+    name = os.fspath(path)
+    return STDIN if name == "-" else name
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a text file without their line ends, decoding gzip and UTF-8 (a byte-order mark is dropped).
+
+    Lines end at ``\\n`` or ``\\r\\n`` only, so that other Unicode line separators stay inside their line.
+    """
+    source = source_name(path)
+    number = 0
+    try:
+        with _open_bytes(path) as stream:
+            for number, raw in enumerate(stream, start=1):
+                if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+                    raw = raw[3:]
+                yield _decode(raw.removesuffix(b"\n").removesuffix(b"\r"), source, number)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        message = f"the gzip stream is cut short or damaged ({error}); get the file again"
+        raise InputError(message, source=source, line=number + 1) from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The whole text of a file, decoded as :func:`read_lines` does."""
+    return "\n".join(read_lines(path))
+
+
+@contextlib.contextmanager
+def write_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a text file for writing; it appears under its name only when the block ends without an error.
+
+    ``-`` writes to standard output; a name in ``.gz`` is compressed (reproducibly: no time stamp inside).
+    """
+    if os.fspath(path) == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with write_bytes(path) as raw:
+        binary: IO[bytes] = raw
+        if os.fspath(path).endswith(".gz"):
+            binary = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+        stream = io.TextIOWrapper(binary, encoding="utf-8", newline="\n", write_through=False)
+        yield stream
+        stream.flush()
+        stream.detach()
+        if binary is not raw:
+            binary.close()
+
+
+@contextlib.contextmanager
+def write_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Like :func:`write_text` for bytes: a temporary file in the same folder, renamed at the end."""
+    target = Path(path)
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder; name a file to write to")
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise UsageError(f"can't write {target}: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def _open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    if os.fspath(path) == "-":
+        yield _decompressed(sys.stdin.buffer)
+        return
+    try:
+        raw = open(path, "rb")  # noqa: SIM115 - closed below
+        with raw:
+            yield _decompressed(raw)
+    except IsADirectoryError:
+        raise InputError("is a folder, not a file", source=os.fspath(path)) from None
+    except FileNotFoundError:
+        raise InputError("no such file", source=os.fspath(path)) from None
+    except PermissionError:
+        raise InputError("can't be read: permission denied", source=os.fspath(path)) from None
+
+
+def _decompressed(stream: IO[bytes]) -> IO[bytes]:
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
+    if buffered.peek(2)[:2] == GZIP_MAGIC:
+        return io.BufferedReader(gzip.GzipFile(fileobj=buffered))  # type: ignore[arg-type]
+    return buffered
+
+
+def _decode(raw: bytes, source: str, line: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start + 1} of the line is not UTF-8 (0x{raw[error.start]:02x}); convert the file to UTF-8"
+        raise InputError(message, source=source, line=line) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

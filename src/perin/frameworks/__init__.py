@@ -1,0 +1,1 @@
+"""One file a framework: from graph to training target, from prediction to graph."""

@@ -1,0 +1,272 @@
+"""MRP 2020: one graph a line, as a JSON object.
+
+Fields that PERIN does not interpret are kept in ``extra``.  A label given as a JSON number or boolean is read as its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TextIO
+
+from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.faults import Finding, Report
+from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
+
+_GRAPH_FIELDS = frozenset(
+    ("id", "framework", "language", "flavor", "version", "time", "source", "input", "tops", "nodes", "edges")
+)
+_NODE_FIELDS = frozenset(("id", "label", "properties", "values", "anchors"))
+_EDGE_FIELDS = frozenset(("source", "target", "label", "attributes", "values", "normal", "id"))
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+class _Malformed(Exception):
+    """A part of a JSON object that is no MRP; the message says which."""
+
+
+def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
+    """Read graphs from JSON lines; blank lines at the end are allowed, elsewhere they are a fault."""
+    blank = 0
+    for number, line in enumerate(lines, start=1):
+        if not line or line.isspace():
+            blank = blank or number
+            continue
+        if blank:
+            report(Finding("a blank line between graphs", source, blank))
+            blank = 0
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            report(Finding(_json_fault(error, line), source, number))
+            continue
+        id = data.get("id") if type(data) is dict else None
+        try:
+            yield number, decode(data, report=lambda message, n=number, i=id: report(Finding(message, source, n, str(i))))  # type: ignore[misc]
+        except _Malformed as fault:
+            report(Finding(str(fault), source, number, None if id is None else str(id)))
+
+
+def write(graphs: Iterable[Graph], stream: TextIO) -> None:
+    """Write one JSON object a line."""
+    for graph in graphs:
+        stream.write(encode_line(graph) + "\n")
+
+
+def encode_line(graph: Graph) -> str:
+    """A graph as one line of MRP, without the line end."""
+    return json.dumps(encode(graph), ensure_ascii=False, separators=(",", ":"))
+
+
+def decode(data: object, report: Any = None) -> Graph:
+    """A graph from a parsed JSON object.  ``report`` is called with the message of each fault that leaves a usable graph."""
+    if type(data) is not dict:
+        raise _Malformed(f"expected a JSON object, found {_kind(data)}")
+    id = data.get("id")
+    if type(id) is int:
+        id = str(id)
+    if type(id) is not str:
+        raise _Malformed("no graph: the field 'id' is missing or no string")
+    report = report or _raise
+    nodes = tuple([_node(item, report) for item in _list(data, "nodes")])
+    edges = tuple([_edge(item, report) for item in _list(data, "edges")])
+    tops = tuple(_list(data, "tops"))
+    for top in tops:
+        if type(top) is not int:
+            raise _Malformed(f"a top must be a node id, found {_shown(top)}")
+    flavor = data.get("flavor")
+    if flavor is not None and type(flavor) is not int:
+        raise _Malformed(f"'flavor' must be 0, 1 or 2, found {_shown(flavor)}")
+    version = data.get("version")
+    if version is not None and type(version) not in (int, float, str):
+        raise _Malformed(f"'version' must be a number, found {_shown(version)}")
+    return Graph(
+        id,
+        _text(data, "framework"),
+        _text(data, "language"),
+        flavor,
+        version,
+        _text(data, "time"),
+        _text(data, "source"),
+        _text(data, "input"),
+        tops,
+        nodes,
+        edges,
+        _extra(data, _GRAPH_FIELDS),
+    )
+
+
+def encode(graph: Graph) -> dict[str, Any]:
+    """A graph as a JSON object, fields in the customary order, empty optional ones left out."""
+    data: dict[str, Any] = {"id": graph.id}
+    for name in ("flavor", "framework", "version", "time", "language", "source", "input"):
+        value = getattr(graph, name)
+        if value is not None:
+            data[name] = value
+    if graph.extra:
+        data.update(graph.extra)
+    data["tops"] = list(graph.tops)
+    data["nodes"] = [_encoded_node(node) for node in graph.nodes]
+    data["edges"] = [_encoded_edge(edge) for edge in graph.edges]
+    return data
+
+
+def _node(item: Any, report: Any) -> Node:
+    if type(item) is not dict:
+        raise _Malformed(f"a node must be an object, found {_shown(item)}")
+    id = item.get("id")
+    if type(id) is not int:
+        raise _Malformed(f"a node needs an integer 'id', found {_shown(id)}")
+    label = item.get("label")
+    if label is not None and type(label) is not str:
+        label = _label(label, f"node {id}")
+    anchors = item.get("anchors")
+    names = item.get("properties")
+    return Node(
+        id,
+        label,
+        _pairs(names, item.get("values"), f"node {id}", report) if names else (),
+        None if anchors is None else _anchors(anchors, id),
+        None if item.keys() <= _NODE_FIELDS else _extra(item, _NODE_FIELDS),
+    )
+
+
+def _edge(item: Any, report: Any) -> Edge:
+    if type(item) is not dict:
+        raise _Malformed(f"an edge must be an object, found {_shown(item)}")
+    source, target = item.get("source"), item.get("target")
+    if type(source) is not int or type(target) is not int:
+        raise _Malformed(f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}")
+    where = f"edge {source} -> {target}"
+    label, normal, id = item.get("label"), item.get("normal"), item.get("id")
+    if label is not None and type(label) is not str:
+        label = _label(label, where)
+    if normal is not None and type(normal) is not str:
+        normal = _label(normal, where)
+    if id is not None and type(id) is not int:
+        raise _Malformed(f"{where}: 'id' must be an integer, found {_shown(id)}")
+    names = item.get("attributes")
+    fields = _EDGE_FIELDS
+    if names is None and "properties" in item:  # the name that MRP 2019 used
+        names, fields = item["properties"], _EDGE_FIELDS | {"properties"}
+    return Edge(
+        source,
+        target,
+        label,
+        _pairs(names, item.get("values"), where, report) if names else (),
+        normal,
+        id,
+        None if item.keys() <= fields else _extra(item, fields),
+    )
+
+
+def _pairs(names: Any, values: Any, where: str, report: Any) -> tuple[Property, ...]:
+    if type(names) is not list or (values is not None and type(values) is not list):
+        raise _Malformed(f"{where}: names and 'values' must be lists")
+    if len(names) != len(values or ()):
+        report(f"{where}: {len(names)} names but {len(values or ())} values")
+    pairs = []
+    for name, value in zip(names, values or (), strict=False):
+        if type(name) is not str or type(value) not in _SCALARS:
+            raise _Malformed(f"{where}: a name must be a string and its value no list or object, found {_shown(name)}")
+        pairs.append(Property(name, value))
+    return tuple(pairs)
+
+
+def _anchors(items: Any, id: int) -> tuple[Anchor, ...]:
+    if type(items) is not list:
+        raise _Malformed(f"node {id}: 'anchors' must be a list, found {_shown(items)}")
+    anchors = []
+    for item in items:
+        try:
+            start, end = item["from"], item["to"]
+        except (KeyError, TypeError, IndexError):
+            raise _Malformed(f"node {id}: an anchor needs 'from' and 'to', found {_shown(item)}") from None
+        if type(start) is not int or type(end) is not int:
+            raise _Malformed(f"node {id}: an anchor needs integers, found {_shown(item)}")
+        anchors.append(Anchor(start, end))
+    return tuple(anchors)
+
+
+def _label(value: Any, where: str) -> str:
+    if type(value) not in _SCALARS:
+        raise _Malformed(f"{where}: a label must be a string, found {_kind(value)}")
+    return str(value)
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    value = data.get(name)
+    if value is None:
+        return []
+    if type(value) is not list:
+        raise _Malformed(f"'{name}' must be a list, found {_kind(value)}")
+    return value
+
+
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    if value is not None and type(value) is not str:
+        raise _Malformed(f"'{name}' must be a string, found {_shown(value)}")
+    return value
+
+
+def _extra(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any] | None:
+    return {name: value for name, value in data.items() if name not in known} or None
+
+
+def _encoded_node(node: Node) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": node.id}
+    if node.label is not None:
+        data["label"] = node.label
+    if node.properties:
+        data["properties"], data["values"] = _split(node.properties)
+    if node.anchors is not None:
+        data["anchors"] = [{"from": anchor.start, "to": anchor.end} for anchor in node.anchors]
+    if node.extra:
+        data.update(node.extra)
+    return data
+
+
+def _encoded_edge(edge: Edge) -> dict[str, Any]:
+    data: dict[str, Any] = {} if edge.id is None else {"id": edge.id}
+    data["source"], data["target"] = edge.source, edge.target
+    if edge.label is not None:
+        data["label"] = edge.label
+    if edge.normal is not None:
+        data["normal"] = edge.normal
+    if edge.attributes:
+        data["attributes"], data["values"] = _split(edge.attributes)
+    if edge.extra:
+        data.update(edge.extra)
+    return data
+
+
+def _split(pairs: tuple[Property, ...]) -> tuple[list[str], list[Scalar]]:
+    return [pair.name for pair in pairs], [pair.value for pair in pairs]
+
+
+def _raise(message: str) -> None:
+    raise _Malformed(message)
+
+
+def _json_fault(error: Exception, line: str) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        if error.pos >= len(line.rstrip()):
+            return "the JSON object is cut short"
+        return f"no valid JSON at character {error.pos + 1}: {error.msg}"
+    if isinstance(error, RecursionError):
+        return "no graph: the JSON is nested too deeply"
+    return f"no valid JSON: {error}"
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+CODEC = Codec("mrp", "JSON lines of the shared tasks MRP 2019 and 2020, all frameworks", (".mrp", ".jsonl"), (), read, write)

@@ -1,0 +1,1 @@
+"""Relative label rules: the rule space, applying a rule, the minimal rule set."""

@@ -1,0 +1,1 @@
+"""Matching, losses, loss balance, batches, schedule, trainer, checkpoints."""

@@ -1,0 +1,1 @@
+"""The neural network: encoder, queries, decoder, heads.  Knows tensors only."""

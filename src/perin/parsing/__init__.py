@@ -1,0 +1,1 @@
+"""A trained model on text: the parser."""

@@ -1,0 +1,1 @@
+"""Raw text to sentences, tokens, lemmas and character ranges."""
