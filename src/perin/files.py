@@ -119,7 +119,9 @@ def _decode(raw: bytes, source: str, line: int) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        message = f"byte {error.start + 1} of the line is not UTF-8 (0x{raw[error.start]:02x}); convert the file to UTF-8"
+        message = (
+            f"byte {error.start + 1} of the line is not UTF-8 (0x{raw[error.start]:02x}); convert the file to UTF-8"
+        )
         raise InputError(message, source=source, line=line) from None
 
 

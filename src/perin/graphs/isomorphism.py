@@ -25,9 +25,11 @@ def isomorphic(first: Graph, second: Graph, *, normalised: bool = False) -> bool
     anchors as trimmed sets of characters, case ignored).  Ids, order and fields outside nodes and edges do not count.
     """
     a, b = _view(first, normalised), _view(second, normalised)
-    return len(a.colours) == len(b.colours) and sum(map(Counter.total, a.arcs.values())) == sum(
-        map(Counter.total, b.arcs.values())
-    ) and _match(a, b)
+    return (
+        len(a.colours) == len(b.colours)
+        and sum(map(Counter.total, a.arcs.values())) == sum(map(Counter.total, b.arcs.values()))
+        and _match(a, b)
+    )
 
 
 def _view(graph: Graph, normalised: bool) -> _View:

@@ -13,8 +13,8 @@ from perin.graphs.graph import Graph
 class Demands:
     """What a framework demands of its graphs.
 
-    ``flavors``: 0 bilexical, 1 anchored, 2 unanchored.  ``tops``: ``one``, ``roots`` (every node that nothing points to) or
-    ``any``.  ``connected``: ``error``, ``note`` or None, how serious a disconnected graph is.
+    ``flavors``: 0 bilexical, 1 anchored, 2 unanchored.  ``tops``: ``one``, ``boxes`` (all unlabelled nodes that nothing points to)
+    or ``any``.  ``connected``: ``error``, ``note`` or None, how serious a disconnected graph is.
     """
 
     flavors: tuple[int, ...]
@@ -29,7 +29,7 @@ class Demands:
 
 DEMANDS: dict[str, Demands] = {
     "amr": Demands((2, 1)),
-    "drg": Demands((2,), tops="roots", node_labels=False, edge_labels=False),
+    "drg": Demands((2,), tops="boxes", node_labels=False, edge_labels=False),
     "eds": Demands((1,), connected="note"),
     "ptg": Demands((1,), node_labels=False, attributes=frozenset(("member", "effective"))),
     "ucca": Demands(
@@ -120,10 +120,10 @@ def _local_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, st
 def _top_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]]:
     if demands.tops == "one" and len(graph.tops) != 1:
         yield "error", f"{len(graph.tops)} tops, but {graph.framework} has exactly one"
-    if demands.tops == "roots":
-        roots = {node.id for node in graph.roots()}
-        if roots != set(graph.tops):
-            yield "error", f"tops are {sorted(graph.tops)}, but the nodes that nothing points to are {sorted(roots)}"
+    if demands.tops == "boxes":
+        boxes = {node.id for node in graph.roots() if node.label is None}
+        if boxes != set(graph.tops):
+            yield "error", f"tops are {sorted(graph.tops)}, but the boxes that nothing points to are {sorted(boxes)}"
 
 
 def _shape_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]]:

@@ -42,7 +42,10 @@ def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph
             continue
         id = data.get("id") if type(data) is dict else None
         try:
-            yield number, decode(data, report=lambda message, n=number, i=id: report(Finding(message, source, n, str(i))))  # type: ignore[misc]
+            yield (
+                number,
+                decode(data, report=lambda message, n=number, i=id: report(Finding(message, source, n, str(i)))),
+            )  # type: ignore[misc]
         except _Malformed as fault:
             report(Finding(str(fault), source, number, None if id is None else str(id)))
 
@@ -136,7 +139,9 @@ def _edge(item: Any, report: Any) -> Edge:
         raise _Malformed(f"an edge must be an object, found {_shown(item)}")
     source, target = item.get("source"), item.get("target")
     if type(source) is not int or type(target) is not int:
-        raise _Malformed(f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}")
+        raise _Malformed(
+            f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}"
+        )
     where = f"edge {source} -> {target}"
     label, normal, id = item.get("label"), item.get("normal"), item.get("id")
     if label is not None and type(label) is not str:
@@ -269,4 +274,6 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-CODEC = Codec("mrp", "JSON lines of the shared tasks MRP 2019 and 2020, all frameworks", (".mrp", ".jsonl"), (), read, write)
+CODEC = Codec(
+    "mrp", "JSON lines of the shared tasks MRP 2019 and 2020, all frameworks", (".mrp", ".jsonl"), (), read, write
+)

@@ -37,7 +37,9 @@ def guess(path: str | os.PathLike[str]) -> Codec:
     for format in FORMATS:
         if name.endswith(codec(format).suffixes):
             return codec(format)
-    raise UsageError(f"can't tell the format of {source_name(path)} from its name; say it (--from or --to on the command line)")
+    raise UsageError(
+        f"can't tell the format of {source_name(path)} from its name; say it (--from or --to on the command line)"
+    )
 
 
 def load(path: str | os.PathLike[str], format: str | None = None, *, report: Report = strict) -> Iterator[Graph]:

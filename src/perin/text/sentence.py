@@ -1,0 +1,29 @@
+"""A sentence: the untouched input string and its tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token; ``start`` and ``end`` index the characters of its sentence's text, ``end`` excluded."""
+
+    form: str
+    lemma: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and its tokens, in order and without overlap; ``language`` is an ISO 639-3 code such as ``eng``."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    id: str | None = None
+    language: str | None = None
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        return len(self.tokens)
