@@ -6,7 +6,7 @@
     ├── MissingDependencyError  an optional package that is not installed
     └── ModelError              a model folder that can't be used
 
-Every message says what is wrong, where, and what to do.  The command line prints it on one line and exits with code 2.
+Every message says what is wrong, where, and what to do.  The command line prints it on one line, with exit code 2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class PerinError(Exception):
 class InputError(PerinError):
     """Input that can't be used.
 
-    ``source`` is a file name (``<stdin>`` for standard input), ``line`` counts from 1, ``graph`` is a graph or sentence id.
+    ``source`` is a file name (``<stdin>`` for standard input), ``line`` counts from 1, ``graph`` is the id of a graph
+    or sentence.
     """
 
     def __init__(

@@ -26,9 +26,9 @@ def source_name(path: str | os.PathLike[str]) -> str:
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a text file without their line ends, decoding gzip and UTF-8 (a byte-order mark is dropped).
+    r"""Yield the lines of a text file without their line ends, decoding gzip and UTF-8 (a byte-order mark is dropped).
 
-    Lines end at ``\\n`` or ``\\r\\n`` only, so that other Unicode line separators stay inside their line.
+    Lines end at ``\n`` or ``\r\n`` only, so that other Unicode line separators stay inside their line.
     """
     source = source_name(path)
     number = 0
@@ -59,15 +59,13 @@ def write_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     with write_bytes(path) as raw:
-        binary: IO[bytes] = raw
-        if os.fspath(path).endswith(".gz"):
-            binary = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-        stream = io.TextIOWrapper(binary, encoding="utf-8", newline="\n", write_through=False)
+        compressed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if _is_gzip_name(path) else None
+        stream = io.TextIOWrapper(compressed or raw, encoding="utf-8", newline="\n")
         yield stream
         stream.flush()
         stream.detach()
-        if binary is not raw:
-            binary.close()
+        if compressed is not None:
+            compressed.close()
 
 
 @contextlib.contextmanager
@@ -109,10 +107,14 @@ def _open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _decompressed(stream: IO[bytes]) -> IO[bytes]:
-    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[arg-type]
-    if buffered.peek(2)[:2] == GZIP_MAGIC:
-        return io.BufferedReader(gzip.GzipFile(fileobj=buffered))  # type: ignore[arg-type]
-    return buffered
+    assert isinstance(stream, io.BufferedReader)
+    if stream.peek(2)[:2] == GZIP_MAGIC:
+        return io.BufferedReader(gzip.GzipFile(fileobj=stream))
+    return stream
+
+
+def _is_gzip_name(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).endswith(".gz")
 
 
 def _decode(raw: bytes, source: str, line: int) -> str:

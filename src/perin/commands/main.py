@@ -67,5 +67,5 @@ def _no_verb(arguments: list[str]) -> int:
     if not arguments:
         parser.print_help(sys.stderr)
         return EXIT_ERROR
-    options, rest = parser.parse_known_args(arguments)
+    _, rest = parser.parse_known_args(arguments)
     parser.error(f"unknown verb {rest[0]!r}; known are: {', '.join(VERBS)}")

@@ -43,4 +43,5 @@ class Tolerant:
     findings: list[Finding] = field(default_factory=list)
 
     def __call__(self, finding: Finding) -> None:
+        """Keep a finding."""
         self.findings.append(finding)

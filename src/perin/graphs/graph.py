@@ -1,7 +1,7 @@
 """The meaning graph: a directed, labelled multigraph over a sentence, as MRP 2020 defines it.
 
-All types are immutable values.  What a graph may hold is wider than what a framework allows: a graph keeps what was read,
-and :mod:`perin.graphs.validation` says what is wrong with it.
+All types are immutable values.  A graph may hold more than its framework allows: it keeps what was read, and
+:mod:`perin.graphs.validation` says what is wrong with it.
 """
 
 from __future__ import annotations

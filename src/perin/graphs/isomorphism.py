@@ -19,7 +19,7 @@ class _View:
 
 
 def isomorphic(first: Graph, second: Graph, *, normalised: bool = False) -> bool:
-    """Whether a one-to-one map of nodes takes one graph to the other: tops, labels, properties, anchors, edges, attributes.
+    """Whether a one-to-one map of nodes takes one graph to the other, with all that nodes and edges hold.
 
     With ``normalised``, the graphs are compared in the normal form of the MRP metric (inverse edges turned round,
     anchors as trimmed sets of characters, case ignored).  Ids, order and fields outside nodes and edges do not count.
@@ -66,7 +66,7 @@ def _bag(pairs: tuple[tuple[str, object], ...]) -> Hashable:
 
 
 def _match(a: _View, b: _View) -> bool:
-    """Backtracking over refined colour classes, smallest class first; recursion depth is the number of guesses needed."""
+    """Backtracking over refined colour classes, smallest class first; as deep as guesses are needed."""
     refined = _refine(a, b)
     if refined is None:
         return False

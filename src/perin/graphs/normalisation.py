@@ -49,7 +49,7 @@ def folded(value: Scalar) -> str:
 
 
 def normal_anchors(anchors: Iterable[Anchor] | None, text: str | None) -> Characters | None:
-    """The characters that anchors cover, trimmed of punctuation and spaces at the ends of each run; None for no anchors.
+    """The characters that anchors cover, each run trimmed of punctuation and spaces; None for no anchors.
 
     >>> sorted(normal_anchors([Anchor(0, 4)], "Kim, who"))
     [0, 1, 2]

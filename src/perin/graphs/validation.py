@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from perin.graphs.faults import Finding, Severity
 from perin.graphs.graph import Graph
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Demands:
     """What a framework demands of its graphs.
 
-    ``flavors``: 0 bilexical, 1 anchored, 2 unanchored.  ``tops``: ``one``, ``boxes`` (all unlabelled nodes that nothing points to)
-    or ``any``.  ``connected``: ``error``, ``note`` or None, how serious a disconnected graph is.
+    ``flavors``: 0 bilexical, 1 anchored, 2 unanchored.  ``tops``: ``one``, ``boxes`` (all unlabelled nodes that nothing
+    points to) or ``any``.  ``connected``: how serious a disconnected graph is, None for not at all.
     """
 
     flavors: tuple[int, ...]
@@ -164,8 +167,8 @@ def _on_cycle(graph: Graph) -> int | None:
     return id
 
 
-def _first_duplicate(items):  # type: ignore[no-untyped-def]
-    seen = set()
+def _first_duplicate(items: Iterable[T]) -> T:
+    seen: set[T] = set()
     for item in items:
         if item in seen:
             return item

@@ -21,7 +21,7 @@ Writer: TypeAlias = Callable[[Iterable[Graph], TextIO], None]
 
 @dataclass(frozen=True)
 class Codec:
-    """A format: ``suffixes`` are file name endings it is recognised by, ``frameworks`` what it can carry (empty: all)."""
+    """A format: ``suffixes`` are the file name endings that tell it, ``frameworks`` what it can carry (empty: all)."""
 
     name: str
     summary: str

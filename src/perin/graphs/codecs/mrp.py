@@ -1,12 +1,12 @@
 """MRP 2020: one graph a line, as a JSON object.
 
-Fields that PERIN does not interpret are kept in ``extra``.  A label given as a JSON number or boolean is read as its text.
+Fields that PERIN does not interpret are kept in ``extra``.  A label that is a number or boolean is read as its text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from perin.graphs.codecs.codec import Codec, Lines
@@ -41,13 +41,15 @@ def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph
             report(Finding(_json_fault(error, line), source, number))
             continue
         id = data.get("id") if type(data) is dict else None
+        faults: list[str] = []
         try:
-            yield (
-                number,
-                decode(data, report=lambda message, n=number, i=id: report(Finding(message, source, n, str(i)))),
-            )  # type: ignore[misc]
+            graph = decode(data, faults.append)
         except _Malformed as fault:
             report(Finding(str(fault), source, number, None if id is None else str(id)))
+            continue
+        for message in faults:
+            report(Finding(message, source, number, str(id)))
+        yield number, graph
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
@@ -61,8 +63,8 @@ def encode_line(graph: Graph) -> str:
     return json.dumps(encode(graph), ensure_ascii=False, separators=(",", ":"))
 
 
-def decode(data: object, report: Any = None) -> Graph:
-    """A graph from a parsed JSON object.  ``report`` is called with the message of each fault that leaves a usable graph."""
+def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
+    """A graph from a parsed JSON object; ``report`` gets the message of each fault that leaves a usable graph."""
     if type(data) is not dict:
         raise _Malformed(f"expected a JSON object, found {_kind(data)}")
     id = data.get("id")
@@ -114,7 +116,7 @@ def encode(graph: Graph) -> dict[str, Any]:
     return data
 
 
-def _node(item: Any, report: Any) -> Node:
+def _node(item: Any, report: Callable[[str], None]) -> Node:
     if type(item) is not dict:
         raise _Malformed(f"a node must be an object, found {_shown(item)}")
     id = item.get("id")
@@ -134,7 +136,7 @@ def _node(item: Any, report: Any) -> Node:
     )
 
 
-def _edge(item: Any, report: Any) -> Edge:
+def _edge(item: Any, report: Callable[[str], None]) -> Edge:
     if type(item) is not dict:
         raise _Malformed(f"an edge must be an object, found {_shown(item)}")
     source, target = item.get("source"), item.get("target")
@@ -165,7 +167,7 @@ def _edge(item: Any, report: Any) -> Edge:
     )
 
 
-def _pairs(names: Any, values: Any, where: str, report: Any) -> tuple[Property, ...]:
+def _pairs(names: Any, values: Any, where: str, report: Callable[[str], None]) -> tuple[Property, ...]:
     if type(names) is not list or (values is not None and type(values) is not list):
         raise _Malformed(f"{where}: names and 'values' must be lists")
     if len(names) != len(values or ()):

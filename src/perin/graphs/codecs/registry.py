@@ -76,10 +76,10 @@ def dump(graphs: Iterable[Graph] | Graph, path: str | os.PathLike[str], format: 
 
 
 def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
-    """Graphs as a string.
+    r"""Graphs as a string.
 
     >>> dumps(Graph("1", framework="amr"))
-    '{"id":"1","framework":"amr","tops":[],"nodes":[],"edges":[]}\\n'
+    '{"id":"1","framework":"amr","tops":[],"nodes":[],"edges":[]}\n'
     """
     writer = codec(format)
     if writer.write is None:
