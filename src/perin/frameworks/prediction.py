@@ -1,0 +1,70 @@
+"""What the network says about one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.text.sentence import Sentence
+
+Scores: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The output of all heads for a sentence of T tokens, as probabilities; K queries are accepted.
+
+    ``None`` where the framework has no such head.  Query ``q`` belongs to token ``q // queries``.
+    """
+
+    sentence: Sentence
+    queries: int
+    """Q: queries a token."""
+    labels: Scores
+    """[T * Q, R + 1]: each row a distribution over the rules; class 0 is null."""
+    accepted: Ints
+    """[K]: ascending numbers of the queries that become nodes, see :func:`accept`."""
+    presence: Scores
+    """[K, K]: rows are sources; the diagonal means nothing."""
+    edge_labels: Scores
+    """[K, K, L]: each in 0 … 1."""
+    anchors: Scores | None = None
+    """[K, T]: each in 0 … 1."""
+    edge_attributes: Scores | None = None
+    """[K, K, A]: distributions; class 0 is none."""
+    properties: Scores | None = None
+    """[K]: probability that the node is a property."""
+    property_classes: Mapping[str, Scores] = field(default_factory=dict)
+    """Of each property with a classifier of its own [K, C]: distributions; class 0 is none."""
+    tops: Scores | None = None
+    """[K]: a distribution over the nodes."""
+
+    def __len__(self) -> int:
+        """The number of accepted queries."""
+        return len(self.accepted)
+
+    @property
+    def tokens(self) -> Ints:
+        """[K]: the token of each accepted query."""
+        return self.accepted // self.queries
+
+
+def accept(labels: Scores) -> Ints:
+    """The queries that become nodes: those whose best class is not null; if there are none, the one least likely null.
+
+    ``labels``: [T * Q, R + 1].  The result is empty only for a sentence without tokens.
+
+    >>> accept(np.array([[0.6, 0.4], [0.1, 0.9]], dtype=np.float32))
+    array([1])
+    >>> accept(np.array([[0.9, 0.1], [0.6, 0.4]], dtype=np.float32))
+    array([1])
+    """
+    if not len(labels):
+        return np.zeros(0, dtype=np.int64)
+    accepted: Ints = np.flatnonzero(labels.argmax(axis=1) > 0).astype(np.int64)
+    return accepted if len(accepted) else labels[:, 0].argmin(keepdims=True).astype(np.int64)
