@@ -13,7 +13,7 @@ from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 
-_GRAPH_FIELDS = frozenset(
+GRAPH_FIELDS = frozenset(
     ("id", "framework", "language", "flavor", "version", "time", "source", "input", "tops", "nodes", "edges")
 )
 _NODE_FIELDS = frozenset(("id", "label", "properties", "values", "anchors"))
@@ -21,7 +21,7 @@ _EDGE_FIELDS = frozenset(("source", "target", "label", "attributes", "values", "
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
-class _Malformed(Exception):
+class Malformed(Exception):
     """A part of a JSON object that is no MRP; the message says which."""
 
 
@@ -44,7 +44,7 @@ def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph
         faults: list[str] = []
         try:
             graph = decode(data, faults.append)
-        except _Malformed as fault:
+        except Malformed as fault:
             report(Finding(str(fault), source, number, None if id is None else str(id)))
             continue
         for message in faults:
@@ -66,25 +66,25 @@ def encode_line(graph: Graph) -> str:
 def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
     """A graph from a parsed JSON object; ``report`` gets the message of each fault that leaves a usable graph."""
     if type(data) is not dict:
-        raise _Malformed(f"expected a JSON object, found {_kind(data)}")
+        raise Malformed(f"expected a JSON object, found {_kind(data)}")
     id = data.get("id")
     if type(id) is int:
         id = str(id)
     if type(id) is not str:
-        raise _Malformed("no graph: the field 'id' is missing or no string")
+        raise Malformed("no graph: the field 'id' is missing or no string")
     report = report or _raise
     nodes = tuple([_node(item, report) for item in _list(data, "nodes")])
     edges = tuple([_edge(item, report) for item in _list(data, "edges")])
     tops = tuple(_list(data, "tops"))
     for top in tops:
         if type(top) is not int:
-            raise _Malformed(f"a top must be a node id, found {_shown(top)}")
+            raise Malformed(f"a top must be a node id, found {_shown(top)}")
     flavor = data.get("flavor")
     if flavor is not None and type(flavor) is not int:
-        raise _Malformed(f"'flavor' must be 0, 1 or 2, found {_shown(flavor)}")
+        raise Malformed(f"'flavor' must be 0, 1 or 2, found {_shown(flavor)}")
     version = data.get("version")
     if version is not None and type(version) not in (int, float, str):
-        raise _Malformed(f"'version' must be a number, found {_shown(version)}")
+        raise Malformed(f"'version' must be a number, found {_shown(version)}")
     return Graph(
         id,
         _text(data, "framework"),
@@ -97,7 +97,7 @@ def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
         tops,
         nodes,
         edges,
-        _extra(data, _GRAPH_FIELDS),
+        _extra(data, GRAPH_FIELDS),
     )
 
 
@@ -118,10 +118,10 @@ def encode(graph: Graph) -> dict[str, Any]:
 
 def _node(item: Any, report: Callable[[str], None]) -> Node:
     if type(item) is not dict:
-        raise _Malformed(f"a node must be an object, found {_shown(item)}")
+        raise Malformed(f"a node must be an object, found {_shown(item)}")
     id = item.get("id")
     if type(id) is not int:
-        raise _Malformed(f"a node needs an integer 'id', found {_shown(id)}")
+        raise Malformed(f"a node needs an integer 'id', found {_shown(id)}")
     label = item.get("label")
     if label is not None and type(label) is not str:
         label = _label(label, f"node {id}")
@@ -138,12 +138,10 @@ def _node(item: Any, report: Callable[[str], None]) -> Node:
 
 def _edge(item: Any, report: Callable[[str], None]) -> Edge:
     if type(item) is not dict:
-        raise _Malformed(f"an edge must be an object, found {_shown(item)}")
+        raise Malformed(f"an edge must be an object, found {_shown(item)}")
     source, target = item.get("source"), item.get("target")
     if type(source) is not int or type(target) is not int:
-        raise _Malformed(
-            f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}"
-        )
+        raise Malformed(f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}")
     where = f"edge {source} -> {target}"
     label, normal, id = item.get("label"), item.get("normal"), item.get("id")
     if label is not None and type(label) is not str:
@@ -151,7 +149,7 @@ def _edge(item: Any, report: Callable[[str], None]) -> Edge:
     if normal is not None and type(normal) is not str:
         normal = _label(normal, where)
     if id is not None and type(id) is not int:
-        raise _Malformed(f"{where}: 'id' must be an integer, found {_shown(id)}")
+        raise Malformed(f"{where}: 'id' must be an integer, found {_shown(id)}")
     names = item.get("attributes")
     fields = _EDGE_FIELDS
     if names is None and "properties" in item:  # the name that MRP 2019 used
@@ -169,35 +167,35 @@ def _edge(item: Any, report: Callable[[str], None]) -> Edge:
 
 def _pairs(names: Any, values: Any, where: str, report: Callable[[str], None]) -> tuple[Property, ...]:
     if type(names) is not list or (values is not None and type(values) is not list):
-        raise _Malformed(f"{where}: names and 'values' must be lists")
+        raise Malformed(f"{where}: names and 'values' must be lists")
     if len(names) != len(values or ()):
         report(f"{where}: {len(names)} names but {len(values or ())} values")
     pairs = []
     for name, value in zip(names, values or (), strict=False):
         if type(name) is not str or type(value) not in _SCALARS:
-            raise _Malformed(f"{where}: a name must be a string and its value no list or object, found {_shown(name)}")
+            raise Malformed(f"{where}: a name must be a string and its value no list or object, found {_shown(name)}")
         pairs.append(Property(name, value))
     return tuple(pairs)
 
 
 def _anchors(items: Any, id: int) -> tuple[Anchor, ...]:
     if type(items) is not list:
-        raise _Malformed(f"node {id}: 'anchors' must be a list, found {_shown(items)}")
+        raise Malformed(f"node {id}: 'anchors' must be a list, found {_shown(items)}")
     anchors = []
     for item in items:
         try:
             start, end = item["from"], item["to"]
         except (KeyError, TypeError, IndexError):
-            raise _Malformed(f"node {id}: an anchor needs 'from' and 'to', found {_shown(item)}") from None
+            raise Malformed(f"node {id}: an anchor needs 'from' and 'to', found {_shown(item)}") from None
         if type(start) is not int or type(end) is not int:
-            raise _Malformed(f"node {id}: an anchor needs integers, found {_shown(item)}")
+            raise Malformed(f"node {id}: an anchor needs integers, found {_shown(item)}")
         anchors.append(Anchor(start, end))
     return tuple(anchors)
 
 
 def _label(value: Any, where: str) -> str:
     if type(value) not in _SCALARS:
-        raise _Malformed(f"{where}: a label must be a string, found {_kind(value)}")
+        raise Malformed(f"{where}: a label must be a string, found {_kind(value)}")
     return str(value)
 
 
@@ -206,14 +204,14 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     if value is None:
         return []
     if type(value) is not list:
-        raise _Malformed(f"'{name}' must be a list, found {_kind(value)}")
+        raise Malformed(f"'{name}' must be a list, found {_kind(value)}")
     return value
 
 
 def _text(data: Mapping[str, Any], name: str) -> str | None:
     value = data.get(name)
     if value is not None and type(value) is not str:
-        raise _Malformed(f"'{name}' must be a string, found {_shown(value)}")
+        raise Malformed(f"'{name}' must be a string, found {_shown(value)}")
     return value
 
 
@@ -253,7 +251,7 @@ def _split(pairs: tuple[Property, ...]) -> tuple[list[str], list[Scalar]]:
 
 
 def _raise(message: str) -> None:
-    raise _Malformed(message)
+    raise Malformed(message)
 
 
 def _json_fault(error: Exception, line: str) -> str:

@@ -1,0 +1,17 @@
+"""What several tests need: the shared treebanks and format samples, where they are present."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of treebanks and fixtures beside the checkout; the test is skipped where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder 'shared' with the treebanks is not beside the checkout")
+    return SHARED
