@@ -68,6 +68,15 @@ def normal_anchors(anchors: Iterable[Anchor] | None, text: str | None) -> Charac
     return frozenset(positions)
 
 
+def trimmed_runs(anchors: Iterable[Anchor], text: str) -> list[tuple[int, int]]:
+    """The ranges that anchors cover in a text, trimmed of punctuation and spaces at their ends; some may be empty.
+
+    >>> trimmed_runs([Anchor(0, 4), Anchor(5, 8)], "Kim, who")
+    [(0, 3), (5, 8)]
+    """
+    return [trimmed(max(start, 0), min(end, len(text)), text) for start, end in _runs(anchors, text)]
+
+
 def trimmed(start: int, end: int, text: str) -> tuple[int, int]:
     """A range without the punctuation and spaces at its ends; what is nothing else becomes empty."""
     while start < end and text[start] in PUNCTUATION:
