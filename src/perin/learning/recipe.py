@@ -1,0 +1,185 @@
+"""A recipe: everything that a training run depends on, in one TOML file.
+
+``perin train --list`` names the recipes in the box, ``perin train --explain`` prints every key of this module.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from perin.errors import InputError, UsageError
+from perin.files import read_text
+from perin.learning.schedule import Decay
+from perin.learning.schema import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    PROBABILITY,
+    build,
+    option,
+    override,
+    required,
+    section,
+    toml_module,
+)
+from perin.network.settings import NetworkSettings
+
+BOX = Path(__file__).parent / "recipes"
+"""The recipes that come with the package."""
+
+
+@dataclass(frozen=True)
+class TreebankRecipe:
+    """A treebank to learn.  File names are relative to the recipe's ``data`` folder."""
+
+    framework: str = required("framework of the graphs: amr, drg, eds, ptg, ucca or one that you registered")
+    language: str = required("language of the text: eng, deu, ces, zho")
+    train: tuple[str, ...] = required("files of graphs to learn from")
+    dev: tuple[str, ...] = option((), "files of graphs to evaluate on; none: no evaluation")
+    train_tokens: tuple[str, ...] = option(
+        (), "CoNLL-U or companion files for the training graphs; none: our own tokenizer"
+    )
+    dev_tokens: tuple[str, ...] = option((), "the same for the dev graphs")
+    queries: int = option(4, "queries a token", **POSITIVE)
+    limit: int | None = option(None, "use only so many training graphs, the first ones")
+    exclude: str | None = option(None, "a file of graph ids to leave out of training, one in the last column of each line")
+    repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """The loop: how long, how fast, which losses."""
+
+    epochs: int = option(100, "passes over the training data", **POSITIVE)
+    sentences: int = option(16, "most sentences in a batch", **POSITIVE)
+    cost: float = option(1600.0, "most work in a batch: its sentences times the cost of the largest one", **POSITIVE)
+    accumulation: int = option(2, "batches whose gradients are added up for one optimizer step", **POSITIVE)
+    encoder_rate: float = option(6e-5, "peak learning rate of a pretrained encoder", **NOT_NEGATIVE)
+    rate: float = option(6e-4, "peak learning rate of everything else", **POSITIVE)
+    encoder_decay: float = option(1e-2, "weight decay of a pretrained encoder", **NOT_NEGATIVE)
+    decay: float = option(1.2e-6, "weight decay of everything else", **NOT_NEGATIVE)
+    encoder_delay: int = option(2000, "steps for which a pretrained encoder is frozen", **NOT_NEGATIVE)
+    warmup: int = option(6000, "steps over which learning rates rise", **NOT_NEGATIVE)
+    schedule: Decay = option("inverse-sqrt", "how learning rates fall after the warm-up")
+    beta2: float = option(0.98, "second momentum of AdamW", **PROBABILITY)
+    clip: float = option(1.0, "largest norm of all gradients together; 0: no clipping", **NOT_NEGATIVE)
+    average: float = option(0.0, "decay of the exponential moving average of the weights; 0: none", **PROBABILITY)
+    label_smoothing: float = option(0.1, "probability taken from the right labels and spread over all", **PROBABILITY)
+    focal: float = option(2.0, "exponent of the focal factor of the label loss; 0: none", **NOT_NEGATIVE)
+    balance: Literal["hidden", "layer", "equal"] = option(
+        "hidden",
+        "weights of the losses: GradNorm on the gradients at the hidden states (cheap), GradNorm on the last decoder "
+        "layer (the paper's), or all equal",
+    )
+    balance_alpha: float = option(1.5, "strength of the balance", **NOT_NEGATIVE)
+    balance_rate: float = option(1e-3, "learning rate of the loss weights", **NOT_NEGATIVE)
+    anchor_masking: bool = option(True, "match a node only with the queries of its anchored tokens")
+    tie_breaking: bool = option(True, "choose among nodes that labels and anchors can't tell apart by their edges")
+    longest: int = option(150, "leave longer training sentences out (counted and listed), in tokens", **POSITIVE)
+    precision: Literal["no", "fp16", "bf16"] = option("no", "mixed precision (on a GPU)")
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """How dev scores steer the run."""
+
+    every: int = option(1, "epochs between evaluations on dev", **POSITIVE)
+    start: int = option(1, "the first epoch after which to evaluate", **POSITIVE)
+    limit: int | None = option(None, "use only so many dev graphs of each treebank, the first ones")
+    patience: int = option(0, "stop after so many evaluations without a better score; 0: never", **NOT_NEGATIVE)
+    budget: float = option(2.0, "seconds that the scorer may spend on one graph", **POSITIVE)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run."""
+
+    name: str = required("what the run is called")
+    treebanks: tuple[TreebankRecipe, ...] = required("treebanks to learn, jointly if there are several")
+    text: str = option("", "what the recipe is for, in a sentence")
+    data: str = option("../shared/data", "folder of the treebanks, relative to where you are")
+    seed: int = option(1, "of all random numbers")
+    network: NetworkSettings = section(NetworkSettings, "sizes and dropouts of the network")
+    learning: LearningSettings = section(LearningSettings, "the training loop")
+    evaluation: EvaluationSettings = section(EvaluationSettings, "evaluation on dev")
+
+    def path(self, name: str) -> Path:
+        """A file of the recipe, found below its data folder."""
+        return Path(self.data) / name
+
+
+def recipes() -> list[str]:
+    """The names of the recipes in the box."""
+    return sorted(path.stem for path in BOX.glob("*.toml"))
+
+
+def load_recipe(name_or_path: str | os.PathLike[str], assignments: Sequence[str] = ()) -> Recipe:
+    """A recipe from the box or from a file, with ``key=value`` assignments applied, checked as far as it can be."""
+    path = Path(name_or_path)
+    boxed = BOX / f"{name_or_path}.toml"
+    if not path.suffix and boxed.exists():
+        path = boxed
+    elif not path.exists():
+        raise UsageError(f"no recipe {name_or_path}: neither a file nor one of {', '.join(recipes())}")
+    try:
+        recipe = build(Recipe, override(_parsed(path), assignments))
+        _check(recipe)
+    except UsageError as error:
+        raise UsageError(f"{path.name}: {error}") from None
+    return recipe
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """The TOML of a recipe; ``base = "other"`` takes everything that is not said from another recipe of the box."""
+    toml = toml_module()
+    try:
+        data: dict[str, Any] = toml.loads(read_text(path))
+    except toml.TOMLDecodeError as error:
+        raise InputError(f"no valid TOML: {error}", source=str(path)) from None
+    base = data.pop("base", None)
+    if base is None:
+        return data
+    if base not in recipes():
+        raise UsageError(f"base must be one of {', '.join(recipes())}, not {base!r}")
+    return _merged(_parsed(BOX / f"{base}.toml"), data)
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
+
+
+def _check(recipe: Recipe) -> None:
+    """Combinations that can't work, and files that are not there."""
+    if not recipe.treebanks:
+        raise UsageError("treebanks is empty: there is nothing to learn")
+    names = [(treebank.framework, treebank.language) for treebank in recipe.treebanks]
+    if len(set(names)) < len(names):
+        raise UsageError("two treebanks have the same framework and language; put their files into one 'train' list")
+    for index, treebank in enumerate(recipe.treebanks):
+        for key in ("train", "dev", "train_tokens", "dev_tokens"):
+            for name in getattr(treebank, key):
+                if not recipe.path(name).exists():
+                    raise UsageError(
+                        f"treebanks.{index}.{key}: no file {recipe.path(name)}; "
+                        "set data=FOLDER to where the treebanks are"
+                    )
+        for split in ("train", "dev"):
+            graphs, tokens = getattr(treebank, split), getattr(treebank, f"{split}_tokens")
+            if tokens and len(tokens) != len(graphs):
+                raise UsageError(
+                    f"treebanks.{index}: {len(graphs)} {split} files but {len(tokens)} {split}_tokens files"
+                )
+        if bool(treebank.train_tokens) != bool(treebank.dev_tokens) and treebank.dev:
+            raise UsageError(f"treebanks.{index}: give tokens for both train and dev, or for neither")
+        if treebank.exclude is not None and not recipe.path(treebank.exclude).exists():
+            raise UsageError(f"treebanks.{index}.exclude: no file {recipe.path(treebank.exclude)}")
+    width = recipe.network.width
+    if width and width % recipe.network.heads:
+        raise UsageError(f"network.width {width} can't be divided by network.heads {recipe.network.heads}")
