@@ -84,5 +84,5 @@ def test_what_is_wrong_is_said(write, text, message):
 def test_no_toml_and_no_file(write):
     with pytest.raises(InputError, match="no valid TOML"):
         load_recipe(write("name = "))
-    with pytest.raises(UsageError, match="no recipe missing.toml"):
+    with pytest.raises(UsageError, match="no recipe missing"):
         load_recipe("missing.toml")
