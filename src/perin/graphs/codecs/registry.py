@@ -16,7 +16,7 @@ from perin.graphs.faults import Finding, Report, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings
 
-FORMATS = ("mrp",)
+FORMATS = ("mrp", "eds", "ucca")
 """Names of the codec modules, in the order that they are listed."""
 
 

@@ -1,0 +1,155 @@
+"""UCCA passages as they stand in XML: terminals in layer 0, units and their edges in layer 1.
+
+The parser takes the document piece by piece and holds one passage at a time.  A document type declaration is refused,
+so that no entity can be declared, expanded or fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from xml.parsers import expat
+
+from perin.errors import InputError
+from perin.graphs.codecs.codec import Lines
+
+WRAPPER = "corpus"
+"""The element that holds the passages of a file with several, or none."""
+
+Attributes: TypeAlias = dict[str, str]
+_CHUNK = 1 << 16
+
+
+@dataclass
+class Arc:
+    """An edge element: several categories mean parallel edges."""
+
+    target: str
+    line: int
+    kind: str | None
+    labels: list[str] = field(default_factory=list)
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass
+class Item:
+    """A node element: a terminal if it is in layer 0, a unit if it is in layer 1."""
+
+    id: str
+    line: int
+    kind: str
+    attributes: Attributes = field(default_factory=dict)
+    extra: Attributes = field(default_factory=dict)
+    arcs: list[Arc] = field(default_factory=list)
+
+
+@dataclass
+class Passage:
+    """A root element; ``layers`` holds the nodes by layer."""
+
+    id: str | None
+    line: int
+    extra: Attributes = field(default_factory=dict)
+    layers: dict[str, list[Item]] = field(default_factory=dict)
+
+
+class BrokenXML(Exception):
+    """The document is not well-formed from ``line`` on."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def passages(lines: Lines, source: str) -> Iterator[Passage]:
+    """The passages of a document, each as soon as it ends; :class:`BrokenXML` where the document stops being XML."""
+    reader = _Reader(source)
+    try:
+        for chunk in _chunks(lines):
+            reader.parser.Parse(chunk, False)
+            yield from reader.taken()
+        reader.parser.Parse("", True)
+    except expat.ExpatError as error:
+        yield from reader.taken()
+        raise BrokenXML(f"no well-formed XML: {expat.ErrorString(error.code)}", error.lineno) from None
+
+
+class _Reader:
+    """Turns the parser's events into passages; an element counts only where the format has it."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self.places: list[str] = []
+        self.done: list[Passage] = []
+        self.passage = Passage(None, 0)
+        self.layer: list[Item] = []
+        self.handlers: dict[str, Callable[[Attributes], object]] = {
+            "root": self._root,
+            "root/extra": lambda attributes: self.passage.extra.update(attributes),
+            "root/layer": self._layer,
+            "root/layer/node": self._node,
+            "root/layer/node/attributes": lambda attributes: self.layer[-1].attributes.update(attributes),
+            "root/layer/node/extra": lambda attributes: self.layer[-1].extra.update(attributes),
+            "root/layer/node/edge": self._edge,
+            "root/layer/node/edge/attributes": lambda attributes: self.layer[-1].arcs[-1].attributes.update(attributes),
+            "root/layer/node/edge/category": self._category,
+        }
+
+    def taken(self) -> list[Passage]:
+        done, self.done = self.done, []
+        return done
+
+    def _start(self, name: str, attributes: Attributes) -> None:
+        if not self.places and name not in ("root", WRAPPER):
+            raise self._error(f"no UCCA: the outermost element is <{name}>, expected <root> or <{WRAPPER}>")
+        if not self.places and name == WRAPPER:
+            place = ""
+        else:
+            place = f"{self.places[-1]}/{name}" if self.places and self.places[-1] else name
+        self.places.append(place)
+        if place in self.handlers:
+            self.handlers[place](attributes)
+
+    def _end(self, name: str) -> None:
+        if self.places.pop() == "root":
+            self.done.append(self.passage)
+
+    def _root(self, attributes: Attributes) -> None:
+        self.passage = Passage(attributes.get("passageID"), self.parser.CurrentLineNumber)
+
+    def _layer(self, attributes: Attributes) -> None:
+        self.layer = self.passage.layers.setdefault(attributes.get("layerID", ""), [])
+
+    def _node(self, attributes: Attributes) -> None:
+        line = self.parser.CurrentLineNumber
+        self.layer.append(Item(attributes.get("ID", ""), line, attributes.get("type", "")))
+
+    def _edge(self, attributes: Attributes) -> None:
+        line = self.parser.CurrentLineNumber
+        self.layer[-1].arcs.append(Arc(attributes.get("toID", ""), line, attributes.get("type")))
+
+    def _category(self, attributes: Attributes) -> None:
+        self.layer[-1].arcs[-1].labels.append(attributes.get("tag", ""))
+
+    def _refuse(self, *_: object) -> None:
+        raise self._error("a document type declaration is not allowed in UCCA XML; remove it")
+
+    def _error(self, message: str) -> InputError:
+        return InputError(message, source=self.source, line=self.parser.CurrentLineNumber)
+
+
+def _chunks(lines: Lines) -> Iterator[str]:
+    chunk: list[str] = []
+    size = 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line)
+        if size >= _CHUNK:
+            yield "\n".join([*chunk, ""])
+            chunk, size = [], 0
+    yield "\n".join(chunk)
