@@ -1,0 +1,170 @@
+"""AMR as PENMAN text, through the library ``penman``; Chinese AMR is read too.
+
+    # ::id 1
+    # ::snt The dog wants to bark.
+    (w / want-01
+          :ARG0 (d / dog)
+          :ARG1 (b / bark-01
+                :ARG0 d))
+
+A blank line or a comment ends a graph.  What PENMAN has no words for travels in two more comment lines, which other
+tools skip: ``# ::anchors d=4:7`` and ``# ::mrp {…}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from perin.graphs.codecs import camr, header
+from perin.graphs.codecs.amr_reader import ANCHORS, PATCH, Tree, graph_from_tree
+from perin.graphs.codecs.amr_writer import encode
+from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs.mrp import Malformed
+from perin.graphs.codecs.penman_text import QUOTED
+from perin.graphs.faults import Finding, Report, Severity
+from perin.graphs.graph import Graph
+
+_BRACKETS = re.compile(rf"{QUOTED}|[()]")
+_WHOLE_LINE = re.compile(r"#+\s*::(snt|tok)(?:\s+(.*))?")
+
+
+@dataclass
+class _Block:
+    """The text of one graph: from its first parenthesis to the one that closes it."""
+
+    line: int
+    pairs: dict[str, str]
+    body: list[str] = field(default_factory=list)
+    depth: int = 0
+
+    def take(self, line: str, start: int) -> int | None:
+        """Take what of a line belongs to the graph; returns where the graph ends, or None if it goes on."""
+        for match in _BRACKETS.finditer(line, start):
+            self.depth += {"(": 1, ")": -1}.get(match[0], 0)
+            if not self.depth:
+                self.body.append(line[start : match.end()])
+                return match.end()
+        self.body.append(line[start:])
+        return None
+
+
+class _Reader:
+    """Reads graph by graph."""
+
+    def __init__(self, source: str, report: Report) -> None:
+        self.source = source
+        self.report = report
+        self.pairs: dict[str, str] = {}
+        self.count = 0
+
+    def read(self, lines: Lines) -> Iterator[tuple[int, Graph]]:
+        for block in self._blocks(lines):
+            self.count += 1
+            block.pairs.setdefault("id", str(self.count))
+            graph = self._graph(block)
+            if graph is not None:
+                yield block.line, graph
+
+    def _blocks(self, lines: Lines) -> Iterator[_Block]:
+        block: _Block | None = None
+        number = 0
+        for number, line in enumerate(lines, start=1):
+            text = line.strip()
+            if block and (not text or text.startswith("#")):
+                self._cut_short(block)
+                block = None
+            if text.startswith("#"):
+                self._comment(text, number)
+                continue
+            position: int | None = 0
+            while position is not None and line[position:].strip():
+                if block is None:
+                    position += len(line[position:]) - len(line[position:].lstrip())
+                    if line[position] != "(":
+                        self._fault(f"expected '(' or a comment, found {_shown(line[position:])}", number)
+                        break
+                    block, self.pairs = _Block(number, self.pairs), {}
+                position = block.take(line, position)
+                if position is not None:
+                    yield block
+                    block = None
+        if block:
+            self._cut_short(block)
+        self._expect_no_pairs(number)
+
+    def _comment(self, text: str, number: int) -> None:
+        whole = _WHOLE_LINE.fullmatch(text)
+        pairs = {whole[1]: whole[2] or ""} if whole else header.comment_pairs(text)
+        if "id" in pairs:
+            self._expect_no_pairs(number)
+        self.pairs.update(pairs)
+
+    def _expect_no_pairs(self, number: int) -> None:
+        if "id" in self.pairs:
+            id = self.pairs["id"]
+            self.pairs = {}
+            self._fault("no graph stands below its comment lines", number, id)
+
+    def _graph(self, block: _Block) -> Graph | None:
+        id = block.pairs["id"]
+
+        def fault(message: str, severity: Severity = "error") -> None:
+            self.report(Finding(message, self.source, block.line, id, severity))
+
+        plain = None if block.pairs.keys() & {ANCHORS, PATCH} else camr.plain(block.body)
+        try:
+            tree = self._tree(plain or block.body, block)
+            if tree is None:
+                return None
+            is_chinese = plain or (len(tree[1]) == 1 and camr.counts_word(tree[0] or "", block.pairs))
+            words = camr.words(block.pairs.get("snt", "")) if is_chinese else None
+            return graph_from_tree(tree, block.pairs, fault, words)
+        except Malformed as malformed:
+            fault(str(malformed))
+        return None
+
+    def _tree(self, body: Sequence[str], block: _Block) -> Tree | None:
+        import penman
+
+        try:
+            return next(penman.iterparse(body)).node  # type: ignore[no-any-return]
+        except penman.DecodeError as error:
+            line = block.line + (error.lineno or 1) - 1
+            message = (
+                f"no PENMAN at character {(error.offset or 0) + 1} of the graph's text in this line: {error.message}"
+            )
+            self._fault(message, line, block.pairs["id"])
+        except RecursionError:
+            self._fault("the graph is nested too deeply", block.line, block.pairs["id"])
+        return None
+
+    def _cut_short(self, block: _Block) -> None:
+        message = f"the graph is cut short: {block.depth} parentheses are not closed"
+        self._fault(message, block.line, block.pairs.get("id"))
+
+    def _fault(self, message: str, line: int, id: str | None = None) -> None:
+        self.report(Finding(message, self.source, line, id))
+
+
+def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
+    """Read graphs; one without an id is called by its number in the file."""
+    return _Reader(source, report).read(lines)
+
+
+def write(graphs: Iterable[Graph], stream: TextIO) -> None:
+    """Write graphs, each after its comment lines and before a blank line."""
+    for graph in graphs:
+        stream.write(encode(graph) + "\n\n")
+
+
+def _shown(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+CODEC = Codec(
+    "amr", "AMR in PENMAN notation; Chinese AMR is read too", (".amr", ".penman", ".camr"), ("amr",), read, write
+)

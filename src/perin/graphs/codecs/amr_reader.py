@@ -1,0 +1,201 @@
+"""From parsed PENMAN to a graph: variables become nodes, constants properties, roles edges."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from perin.graphs.codecs import camr, header, mrp
+from perin.graphs.codecs.mrp import Malformed
+from perin.graphs.codecs.penman_text import normal_label, split_alignment, unquoted
+from perin.graphs.faults import Severity
+from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
+
+IMPLIED = {"framework": "amr", "flavor": 2}
+ANCHORS = "anchors"
+"""Name of the comment line of anchors, ``variable=start:end,start:end``, as characters of the sentence."""
+PATCH = "mrp"
+"""Name of the comment line of what PENMAN has no words for: MRP fields as JSON, by variable and by number of edge."""
+
+Tree: TypeAlias = tuple[str | None, list[tuple[str, Any]]]
+"""A node of a parsed tree: variable and branches, each a role and a symbol, a string in quotes, None or a tree."""
+
+Fault: TypeAlias = Callable[[str, Severity], None]
+
+_VARIABLE = re.compile(r"[a-z]|[a-z]{1,2}[0-9]+|s[0-9]+[a-z]+[0-9]*|x[0-9]+(?:_x?[0-9]+)+")
+_LIST_ITEM = "li"
+_SPAN = re.compile(r"(-?[0-9]{1,9}):(-?[0-9]{1,9})")
+
+
+@dataclass
+class Draft:
+    """What a tree says, by variable, in the order of the text."""
+
+    top: str
+    labels: dict[str, str | None] = field(default_factory=dict)
+    properties: dict[str, list[Property]] = field(default_factory=dict)
+    edges: list[tuple[str, str, str]] = field(default_factory=list)
+    """Source, target, role without its colon."""
+    alignments: dict[str, str] = field(default_factory=dict)
+
+
+def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: camr.Words | None = None) -> Graph:
+    """A graph from a tree and the names and values of its comment lines.
+
+    ``words``: the words that the variables of Chinese AMR count.  Raises :class:`Malformed` if there is no graph.
+    """
+    draft = _draft(tree, fault, repeats=words is not None)
+    own = {name: value for name, value in pairs.items() if name not in (ANCHORS, PATCH)}
+    if words is not None:
+        own.setdefault("language", "zho")
+    graph = header.graph(own, **IMPLIED)
+    anchors = _given_anchors(pairs[ANCHORS], draft, fault) if ANCHORS in pairs else {}
+    if words is not None:
+        anchors = camr.resolve(draft.labels, words, fault)
+    graph = _assembled(graph, draft, anchors, words)
+    return _patched(graph, pairs[PATCH], list(draft.labels)) if PATCH in pairs else graph
+
+
+def _draft(tree: Tree, fault: Fault, *, repeats: bool) -> Draft:
+    draft = Draft(tree[0] or "")
+    for variable, branches in _nodes(tree):
+        if variable is None:
+            raise Malformed("a node has no variable")
+        label = _label(variable, branches, draft, fault)
+        if draft.labels.get(variable) is not None and label is not None and not repeats:
+            fault(f"variable {variable} is defined twice", "error")
+        draft.labels[variable] = draft.labels.get(variable) or label
+        draft.properties.setdefault(variable, [])
+    dropped = 0
+    for variable, role, target in _branches(tree):
+        name, alignment = split_alignment(role.removeprefix(":"))
+        dropped += alignment is not None
+        if target is None:
+            fault(f"role :{name} of {variable} has no value", "error")
+            continue
+        is_node = type(target) is tuple
+        value, alignment = (target[0], None) if is_node else split_alignment(target)
+        dropped += alignment is not None
+        if is_node or value in draft.labels:
+            _add_edge(draft, (variable, value, name), repeats)
+        else:
+            _add_property(draft, variable, name, value, fault, repeats)
+    if dropped:
+        fault(f"{dropped} alignments of roles and constants are not kept", "note")
+    return draft
+
+
+def _label(variable: str, branches: Sequence[tuple[str, Any]], draft: Draft, fault: Fault) -> str | None:
+    for role, target in branches:
+        if role in ("/", ":instance"):
+            if type(target) is not str:
+                fault(f"variable {variable} has no concept behind the slash", "error")
+                return None
+            text, alignment = split_alignment(target)
+            if alignment is not None:
+                draft.alignments[variable] = alignment
+            return unquoted(text) if text.startswith('"') else text
+    return None
+
+
+def _add_edge(draft: Draft, edge: tuple[str, str, str], repeats: bool) -> None:
+    if not repeats or edge not in draft.edges:
+        draft.edges.append(edge)
+
+
+def _add_property(draft: Draft, variable: str, name: str, value: str, fault: Fault, repeats: bool) -> None:
+    if value.startswith('"'):
+        value = unquoted(value)
+    elif _VARIABLE.fullmatch(value) and name != _LIST_ITEM:
+        fault(f"role :{name} of {variable} points to {value}, which no node defines", "error")
+    pair = Property(name.partition(camr.WORDS)[0], value)
+    if not repeats or pair not in draft.properties[variable]:
+        draft.properties[variable].append(pair)
+
+
+def _nodes(tree: Tree) -> Iterator[Tree]:
+    """The nodes of a tree in the order of the text."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(target for _, target in reversed(node[1]) if type(target) is tuple)
+
+
+def _branches(tree: Tree) -> Iterator[tuple[str, str, Any]]:
+    """Variable, role and target of all branches but concepts, in the order of the text."""
+    stack = [(tree[0], iter(tree[1]))]
+    while stack:
+        variable, rest = stack[-1]
+        for role, target in rest:
+            if role not in ("/", ":instance"):
+                yield variable or "", role, target
+            if type(target) is tuple:
+                stack.append((target[0], iter(target[1])))
+                break
+        else:
+            stack.pop()
+
+
+def _assembled(
+    graph: Graph, draft: Draft, anchors: Mapping[str, tuple[Anchor, ...]], words: camr.Words | None
+) -> Graph:
+    """Nodes are numbered in the order of their definitions; coreferent variables of Chinese AMR share a number."""
+    same = camr.coreferent(draft.labels) if words is not None else {}
+    kept = [variable for variable in draft.labels if variable not in same]
+    ids = {variable: id for id, variable in enumerate(kept)}
+    ids.update({variable: ids[other] for variable, other in same.items()})
+    properties: dict[int, list[Property]] = {id: [] for id in ids.values()}
+    for variable, pairs in draft.properties.items():
+        properties[ids[variable]] += pairs
+    nodes = [
+        Node(
+            ids[variable],
+            draft.labels[variable],
+            tuple(properties[ids[variable]]),
+            anchors.get(variable),
+            {"alignment": draft.alignments[variable]} if variable in draft.alignments else None,
+        )
+        for variable in kept
+    ]
+    edges = []
+    for source, target, role in draft.edges:
+        name, _, relation = role.partition(camr.WORDS)
+        spans = camr.anchors(relation, words) if words is not None else ()
+        extra = {"anchors": [{"from": start, "to": end} for start, end in spans]} if spans else None
+        edges.append(Edge(ids[source], ids[target], name or None, normal=normal_label(name), extra=extra))
+    return replace(graph, tops=(ids[draft.top],), nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _given_anchors(text: str, draft: Draft, fault: Fault) -> dict[str, tuple[Anchor, ...]]:
+    anchors = {}
+    for item in text.split():
+        variable, separator, spans = item.partition("=")
+        matches = [_SPAN.fullmatch(span) for span in spans.split(",") if span]
+        if not separator or variable not in draft.labels or None in matches:
+            fault(f"'{item}' in the line ::{ANCHORS} is no variable with ranges such as b=0:4,6:9", "error")
+        else:
+            anchors[variable] = tuple(Anchor(int(match[1]), int(match[2])) for match in matches if match)
+    return anchors
+
+
+def _patched(graph: Graph, text: str, variables: Sequence[str]) -> Graph:
+    ids = {variable: id for id, variable in enumerate(variables)}
+    data = mrp.encode(graph)
+    try:
+        patch = json.loads(text)
+        json.dumps(patch, ensure_ascii=False).encode()
+        for variable, fields in patch.pop("nodes", {}).items():
+            data["nodes"][ids[variable]].update(fields)
+        for number, fields in patch.pop("edges", {}).items():
+            ends = {end: ids[fields[end]] for end in ("source", "target") if end in fields}
+            data["edges"][int(number)].update(fields | ends)
+        if "tops" in patch:
+            patch["tops"] = [ids[top] for top in patch["tops"]]
+        data.update(patch)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        raise Malformed(f"the line ::{PATCH} does not fit the graph; it was not written for it") from None
+    return mrp.decode(data)
