@@ -3,40 +3,41 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perin.learning.batching import Size, epoch_batches, share
+from perin.learning.batching import epoch_batches, share
+from perin.parsing.batches import cost
 
-SIZES = st.lists(st.builds(Size, st.integers(1, 120), st.integers(0, 150)), max_size=200)
+COSTS = st.lists(st.builds(cost, st.integers(1, 120), st.integers(0, 150)), max_size=200)
 
 
-@given(SIZES, st.floats(10, 5000), st.integers(1, 32), st.integers(0, 5), st.integers(0, 5))
-def test_each_sentence_once_within_the_budget(sizes, budget, most, seed, epoch):
-    batches = epoch_batches(sizes, budget=budget, most=most, seed=seed, epoch=epoch)
-    assert sorted(index for batch in batches for index in batch) == list(range(len(sizes)))
+@given(COSTS, st.floats(10, 5000), st.integers(1, 32), st.integers(0, 5), st.integers(0, 5))
+def test_each_sentence_once_within_the_budget(costs, budget, most, seed, epoch):
+    batches = epoch_batches(costs, budget=budget, most=most, seed=seed, epoch=epoch)
+    assert sorted(index for batch in batches for index in batch) == list(range(len(costs)))
     for batch in batches:
         assert 1 <= len(batch) <= most
-        assert len(batch) == 1 or max(sizes[index].cost for index in batch) * len(batch) <= budget
-    assert batches == epoch_batches(sizes, budget=budget, most=most, seed=seed, epoch=epoch)
+        assert len(batch) == 1 or max(costs[index] for index in batch) * len(batch) <= budget
+    assert batches == epoch_batches(costs, budget=budget, most=most, seed=seed, epoch=epoch)
 
 
 def test_epochs_differ():
-    sizes = [Size(10 + number % 30, 10) for number in range(300)]
-    first, second = (epoch_batches(sizes, budget=1e9, most=16, seed=1, epoch=epoch) for epoch in (0, 1))
+    costs = [cost(10 + number % 30, 10) for number in range(300)]
+    first, second = (epoch_batches(costs, budget=1e9, most=16, seed=1, epoch=epoch) for epoch in (0, 1))
     assert first != second
     assert {frozenset(batch) for batch in first} != {frozenset(batch) for batch in second}
 
 
 def test_little_padding():
-    sizes = [Size(1 + (number * 7919) % 60, 10) for number in range(1000)]
-    batches = epoch_batches(sizes, budget=1e9, most=16, seed=1, epoch=0)
-    padded = sum(max(sizes[index].tokens for index in batch) * len(batch) for batch in batches)
-    assert padded / sum(size.tokens for size in sizes) < 1.25
+    tokens = [1 + (number * 7919) % 60 for number in range(1000)]
+    batches = epoch_batches([cost(length, 10) for length in tokens], budget=1e9, most=16, seed=1, epoch=0)
+    padded = sum(max(tokens[index] for index in batch) * len(batch) for batch in batches)
+    assert padded / sum(tokens) < 1.25
 
 
-@given(SIZES, st.integers(1, 4))
-def test_shares_make_up_the_batch(sizes, processes):
-    batch = list(range(len(sizes)))
-    parts = [share(batch, sizes, rank, processes) for rank in range(processes)]
+@given(COSTS, st.integers(1, 4))
+def test_shares_make_up_the_batch(costs, processes):
+    batch = list(range(len(costs)))
+    parts = [share(batch, costs, rank, processes) for rank in range(processes)]
     assert sorted(index for part in parts for index in part) == batch
-    loads = [sum(sizes[index].cost for index in part) for part in parts]
-    dearest = max((size.cost for size in sizes), default=0.0)
+    loads = [sum(costs[index] for index in part) for part in parts]
+    dearest = max(costs, default=0.0)
     assert max(loads) - min(loads) <= dearest + 1e-6

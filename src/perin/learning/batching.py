@@ -1,31 +1,15 @@
-"""Batches by cost: sentences of like size together, so that little is padded and no batch is much dearer than another.
-
-Attention over queries and edges between nodes grow with the square of a sentence's size, the rest linearly; a batch is
-full when its largest sentence's cost times its number of sentences reaches the budget.
-"""
+"""The batches of an epoch: sentences of like cost together, so that little is padded and none is much dearer."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What a sentence costs: its tokens and nodes."""
-
-    tokens: int
-    nodes: int
-
-    @property
-    def cost(self) -> float:
-        """Work for this sentence, in tokens of a short sentence."""
-        return self.tokens * (1.0 + self.tokens / 60) + self.nodes**2 / 120
+from perin.parsing.batches import cut
 
 
 def epoch_batches(
-    sizes: Sequence[Size], *, budget: float, most: int, seed: int, epoch: int, noise: float = 0.1
+    costs: Sequence[float], *, budget: float, most: int, seed: int, epoch: int, noise: float = 0.1
 ) -> list[list[int]]:
     """The batches of one epoch as lists of sentence numbers: each sentence once, batches in random order.
 
@@ -34,29 +18,22 @@ def epoch_batches(
     nothing but the arguments.
     """
     generator = random.Random(f"{seed} {epoch}")
-    keys = [size.cost * generator.uniform(1 - noise, 1 + noise) for size in sizes]
-    batches: list[list[int]] = []
-    dearest = 0.0
-    for index in sorted(range(len(sizes)), key=keys.__getitem__):
-        dearest = max(dearest, sizes[index].cost)
-        if not batches or len(batches[-1]) >= most or dearest * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-            dearest = sizes[index].cost
-        batches[-1].append(index)
+    keys = [cost * generator.uniform(1 - noise, 1 + noise) for cost in costs]
+    batches = cut(sorted(range(len(costs)), key=keys.__getitem__), costs, budget=budget, most=most)
     generator.shuffle(batches)
     return batches
 
 
-def share(batch: Sequence[int], sizes: Sequence[Size], rank: int, processes: int) -> list[int]:
+def share(batch: Sequence[int], costs: Sequence[float], rank: int, processes: int) -> list[int]:
     """The part of a batch that one of several processes works on: all parts together are the batch, of like cost.
 
-    >>> [share([0, 1, 2], [Size(9, 9), Size(3, 3), Size(3, 3)], rank, 2) for rank in (0, 1)]
+    >>> [share([0, 1, 2], [9.0, 3.0, 3.0], rank, 2) for rank in (0, 1)]
     [[0], [1, 2]]
     """
     parts: list[list[int]] = [[] for _ in range(processes)]
     loads = [0.0] * processes
-    for index in sorted(batch, key=lambda index: (-sizes[index].cost, index)):
+    for index in sorted(batch, key=lambda index: (-costs[index], index)):
         part = min(range(processes), key=lambda number: (loads[number], number))
         parts[part].append(index)
-        loads[part] += sizes[index].cost
+        loads[part] += costs[index]
     return parts[rank]

@@ -1,0 +1,235 @@
+"""A model: a network with the treebanks it was trained on, and the folder that it is kept in.
+
+    config.json              what the network is made of, its treebanks, the version of this format
+    weights.safetensors      the weights, in half or single precision
+    vocabularies/NAME.json   rules and classes of each treebank
+    encoder/                 configuration and tokenizer of a pretrained encoder
+    README.md                the model card
+
+Word embeddings that training left as they were may be left out; they are then taken from the encoder.
+No file of a model is code: nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import perin
+from perin.errors import InputError, ModelError, UsageError
+from perin.frameworks.framework import Framework
+from perin.frameworks.registry import framework
+from perin.frameworks.vocabulary import Vocabulary
+from perin.network.encoders.sources import copy_description
+from perin.network.inputs import Preparation
+from perin.network.network import Network
+from perin.network.settings import CHARACTERS, NetworkSettings
+from perin.network.sizes import HeadSizes
+
+FORMAT = 1
+"""The version of the folder's form; raised when older code can't read what newer code writes."""
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """What a model knows of a treebank: its framework, its vocabulary, and which heads it shares with its family."""
+
+    vocabulary: Vocabulary
+    queries: int
+    family: str = ""
+    shared: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Such as ``eds-eng``."""
+        return "-".join(filter(None, (self.vocabulary.framework, self.vocabulary.language)))
+
+    @property
+    def framework(self) -> Framework:
+        """The framework, in the variant of the language."""
+        return framework(self.vocabulary.framework, self.vocabulary.language)
+
+    @property
+    def sizes(self) -> HeadSizes:
+        """The sizes of the treebank's heads."""
+        form, words = self.framework, self.vocabulary
+        return HeadSizes(
+            queries=self.queries,
+            rules=len(words.rules),
+            edge_labels=len(words.edge_labels),
+            multi_label=form.multilabel,
+            anchors=form.anchoring is not None,
+            edge_attributes=len(words.edge_attributes) + 1 if words.edge_attributes else 0,
+            properties=form.has_flag,
+            property_classes=tuple((name, len(values) + 1) for name, values in words.property_classes.items()),
+            tops=form.has_tops,
+            family=self.family,
+            shared=frozenset(self.shared),
+        )
+
+
+@dataclass
+class Model:
+    """A network and its treebanks, by name."""
+
+    settings: NetworkSettings
+    treebanks: dict[str, Treebank]
+    network: Network
+    preparation: Preparation
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What else is worth keeping in ``config.json``, such as dev scores."""
+
+    @classmethod
+    def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
+        """An untrained model; a pretrained encoder has its weights."""
+        by_name = {treebank.name: treebank for treebank in treebanks}
+        sizes = {name: treebank.sizes for name, treebank in by_name.items()}
+        return cls(settings, by_name, Network(settings, sizes), Preparation(settings))
+
+    def treebank(self, framework: str | None = None, language: str | None = None) -> Treebank:
+        """The treebank of a framework and language; either may be left out where only one fits."""
+        fitting = [
+            treebank
+            for treebank in self.treebanks.values()
+            if framework in (None, treebank.vocabulary.framework) and language in (None, treebank.vocabulary.language)
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        asked = " ".join(filter(None, (framework, language))) or "nothing in particular"
+        problem = "fits several of" if fitting else "is none of"
+        raise UsageError(f"the model has {', '.join(self.treebanks)}; {asked} {problem} them")
+
+    def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
+        """Write the model into an existing, empty folder.
+
+        ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has.
+        """
+        from safetensors.torch import save_file
+
+        frozen = {name for name, weight in self.network.named_parameters() if not weight.requires_grad}
+        left_out = sorted(frozen) if without_frozen else []
+        weights = {
+            name: _stored(weight, half) for name, weight in self.network.state_dict().items() if name not in left_out
+        }
+        save_file(weights, folder / "weights.safetensors")
+        if self.settings.encoder != CHARACTERS:
+            copy_description(self.settings.encoder, folder / "encoder")
+        (folder / "vocabularies").mkdir()
+        for name, treebank in self.treebanks.items():
+            _write_json(folder / "vocabularies" / f"{name}.json", treebank.vocabulary.to_json())
+        _write_json(folder / "config.json", self._config(left_out))
+        if card:
+            (folder / "README.md").write_text(card, encoding="utf-8")
+
+    def _config(self, left_out: list[str]) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "perin": perin.__version__,
+            "network": asdict(self.settings),
+            "treebanks": {
+                name: {"queries": treebank.queries, "family": treebank.family, "shared": list(treebank.shared)}
+                for name, treebank in self.treebanks.items()
+            },
+            "left_out": left_out,
+            "notes": self.notes,
+        }
+
+    @classmethod
+    def load(cls, folder: Path) -> Model:
+        """Read a model folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used."""
+        config = _read_config(folder)
+        settings = _settings(config, folder)
+        treebanks = _treebanks(config, folder)
+        left_out = config.get("left_out", [])
+        described = folder / "encoder"
+        source = settings if left_out or not described.is_dir() else replace(settings, encoder=str(described))
+        sizes = {name: treebank.sizes for name, treebank in treebanks.items()}
+        network = Network(source, sizes, pretrained=bool(left_out))
+        _load_weights(network, folder / "weights.safetensors", left_out)
+        preparation = Preparation(source if source.encoder == CHARACTERS else replace(source, encoder=str(described)))
+        return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
+
+
+def _stored(weight: Tensor, half: bool) -> Tensor:
+    weight = weight.detach().cpu()
+    return (weight.half() if half and weight.is_floating_point() else weight).contiguous()
+
+
+def _load_weights(network: Network, path: Path, left_out: list[str]) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        weights = load_file(path)
+    except FileNotFoundError:
+        raise ModelError(f"{path} is missing; get the model again") from None
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
+    own = network.state_dict()
+    missing = sorted(set(own) - set(weights) - set(left_out))
+    surplus = sorted(set(weights) - set(own))
+    wrong = sorted(name for name in set(own) & set(weights) if own[name].shape != weights[name].shape)
+    if missing or surplus or wrong:
+        first = (missing or surplus or wrong)[0]
+        raise ModelError(
+            f"{path} does not fit config.json: {first} and {len(missing + surplus + wrong) - 1} more differ"
+        )
+    with torch.no_grad():
+        for name, weight in weights.items():
+            own[name].copy_(weight)
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if not folder.is_dir():
+        raise ModelError(f"there is no model folder {folder}")
+    config = _read_json(path)
+    version = config.get("format")
+    if not isinstance(version, int):
+        raise ModelError(f"{path} is no configuration of a PERIN model: it has no 'format'")
+    if version > FORMAT:
+        raise ModelError(f"{folder} has format {version}, this PERIN reads up to {FORMAT}; run: pip install -U perin")
+    return config
+
+
+def _settings(config: Mapping[str, Any], folder: Path) -> NetworkSettings:
+    try:
+        return NetworkSettings(**config["network"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"{folder / 'config.json'}: the network's settings can't be used ({error})") from None
+
+
+def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
+    treebanks = {}
+    try:
+        for name, entry in config["treebanks"].items():
+            path = folder / "vocabularies" / f"{name}.json"
+            vocabulary = Vocabulary.from_json(_read_json(path))
+            treebanks[name] = Treebank(vocabulary, entry["queries"], entry["family"], tuple(entry["shared"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{folder / 'config.json'}: the treebanks can't be used ({error!r})") from None
+    except InputError as error:
+        raise ModelError(f"{path}: {error}") from None
+    return treebanks
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{path} is missing; get the model again") from None
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
+    if not isinstance(data, dict):
+        raise ModelError(f"{path} holds no JSON object; get the model again")
+    return data
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
