@@ -1,0 +1,57 @@
+"""From the layers of a subword encoder to one vector a token (paper, section "Contextual Embedding Extraction")."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from perin.network.dropout import dropped
+from perin.network.inputs import SubwordBatch
+
+
+class LayerMixture(nn.Module):
+    """The sum of an encoder's layers, weighted by a learned softmax.
+
+    In training each layer of each sentence is left out with probability ``rate``; a sentence that would lose all of
+    them keeps them.
+    """
+
+    def __init__(self, depth: int, rate: float) -> None:
+        super().__init__()
+        self.scores = nn.Parameter(torch.zeros(depth))
+        self.rate = rate
+
+    def forward(self, states: list[Tensor], sentences: Tensor, count: int) -> Tensor:
+        """``states``: of each layer [rows, D]; ``sentences`` [rows] of ``count``.  The result is [rows, D]."""
+        if not self.training or self.rate == 0:
+            weights = self.scores.softmax(-1)
+            return torch.stack([state * weight for state, weight in zip(states, weights, strict=True)]).sum(0)
+        weights = self.weights(dropped((count, len(states)), self.rate, self.scores.device))[sentences]
+        mixed = states[0] * weights[:, :1]
+        for number, state in enumerate(states[1:], start=1):
+            mixed = torch.addcmul(mixed, state, weights[:, number : number + 1])
+        return mixed
+
+    def weights(self, left_out: Tensor) -> Tensor:
+        """[sentences, layers]: distributions without the layers that are ``left_out`` [sentences, layers]."""
+        left_out = left_out & ~left_out.all(-1, keepdim=True)
+        return self.scores.expand(left_out.shape).masked_fill(left_out, -torch.inf).softmax(-1)
+
+
+class TokenPooling(nn.Module):
+    """Subword vectors summed to tokens, then normalised.
+
+    A token without subwords (of characters that the tokenizer drops) gets a learned vector.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.bare = nn.Parameter(torch.randn(width) * 0.02)
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, subwords: Tensor, batch: SubwordBatch, tokens: int) -> Tensor:
+        """``subwords`` [rows, D] to [tokens, D]."""
+        rows = torch.cat((subwords, self.bare[None]))
+        pooled = rows.new_zeros(tokens, rows.shape[1]).index_add(0, batch.tokens, rows.index_select(0, batch.rows))
+        result: Tensor = self.norm(pooled)
+        return result

@@ -1,0 +1,127 @@
+"""Subwords of a sentence, the tokens that each belongs to, and windows over inputs that are too long.
+
+A subword belongs to every token with which it shares a character: the tokenizer's character offsets say so, whatever
+its marks for word beginnings.  Nothing is cut: what exceeds the encoder's limit goes into overlapping windows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.errors import MissingDependencyError, ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """``start:end`` of the subwords go into a window, of which ``first:last`` are read from it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class SubwordTokenizer:
+    """The tokenizer of an encoder; ``limit`` is the encoder's longest input with its special symbols."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.tokenizer = _load(folder)
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        special = self.tokenizer.encode("")
+        sample = self.tokenizer.encode("a")
+        before = next((i for i, mark in enumerate(sample.special_tokens_mask) if not mark), 0)
+        self.before: list[int] = special.ids[:before]
+        self.after: list[int] = special.ids[before:]
+        self.room = limit - len(special.ids)
+
+    def __call__(
+        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[tuple[Ints, Ints, Ints]]:
+        """Of each sentence the subword ids [S], and pairs of a subword and a token that belong together, as two arrays.
+
+        ``spans`` are the character ranges of each sentence's tokens, in order and without overlap.
+        """
+        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        results = []
+        for encoding, tokens in zip(encodings, spans, strict=True):
+            offsets = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+            ids = np.asarray(encoding.ids, dtype=np.int64)
+            results.append((ids, *overlaps(offsets, np.asarray(tokens, dtype=np.int64).reshape(-1, 2))))
+        return results
+
+    def windows(self, count: int) -> list[Window]:
+        """The windows over ``count`` subwords."""
+        return windows(count, self.room)
+
+
+def overlaps(subwords: Ints, tokens: Ints) -> tuple[Ints, Ints]:
+    """Pairs of a subword and a token whose character ranges overlap, ordered by token and then by subword.
+
+    ``subwords`` [S, 2]; ``tokens`` [T, 2], in order and without overlap.
+
+    >>> overlaps(np.array([[0, 3], [3, 5], [6, 8]]), np.array([[0, 2], [2, 5], [5, 6]]))
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    first = np.searchsorted(tokens[:, 1], subwords[:, 0], side="right")
+    last = np.searchsorted(tokens[:, 0], subwords[:, 1], side="left")
+    counts = np.where(subwords[:, 1] > subwords[:, 0], np.maximum(last - first, 0), 0)
+    chosen = np.repeat(np.arange(len(subwords)), counts)
+    within = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owners = first[chosen] + within
+    order = np.argsort(owners, kind="stable")
+    return chosen[order], owners[order]
+
+
+def windows(count: int, room: int) -> list[Window]:
+    """Windows of at most ``room`` subwords with about half of it in common; each subword is read from where it has
+    the most context.
+
+    >>> windows(5, 8)
+    [Window(start=0, end=5, first=0, last=5)]
+    >>> [(w.start, w.end, w.first, w.last) for w in windows(11, 8)]
+    [(0, 8, 0, 5), (3, 11, 5, 11)]
+    """
+    if count <= room:
+        return [Window(0, count, 0, count)]
+    number = 1 + -(-(count - room) // max(1, room // 2))
+    starts = [round(index * (count - room) / (number - 1)) for index in range(number)]
+    borders = [0, *((left + room + right) // 2 for left, right in itertools.pairwise(starts)), count]
+    return [
+        Window(start, start + room, first, last)
+        for start, (first, last) in zip(starts, itertools.pairwise(borders), strict=True)
+    ]
+
+
+def _load(folder: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    path = folder / "tokenizer.json"
+    if path.is_file():
+        try:
+            tokenizer: Tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # noqa: BLE001  (the library raises nothing more precise)
+            raise ModelError(f"{path} can't be read ({error}); get the encoder again") from None
+        return tokenizer
+    try:
+        from transformers import AutoTokenizer
+    except ImportError:
+        purpose = f"the tokenizer of {folder}, which has no tokenizer.json,"
+        raise MissingDependencyError("transformers", purpose) from None
+    backend = getattr(AutoTokenizer.from_pretrained(folder), "backend_tokenizer", None)
+    if backend is None:
+        raise ModelError(f"the tokenizer in {folder} gives no character offsets; choose an encoder with a fast one")
+    fast: Tokenizer = backend
+    return fast

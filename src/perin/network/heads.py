@@ -1,0 +1,148 @@
+"""The heads of all treebanks, each used by one treebank or shared by several of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from perin.errors import UsageError
+from perin.network.biaffine import Biaffine
+from perin.network.dropout import Dropout
+from perin.network.labels import LabelHead
+from perin.network.layout import Layout
+from perin.network.settings import NetworkSettings
+from perin.network.sizes import KINDS, Frequencies, HeadSizes
+
+
+class Heads(nn.ModuleDict):
+    """All heads by kind, and of a kind by the treebank or family that uses them."""
+
+    def __init__(self, settings: NetworkSettings, width: int, treebanks: Mapping[str, HeadSizes]) -> None:
+        groups = {kind: nn.ModuleDict() for kind in KINDS}
+        owners: dict[tuple[str, str], str] = {}
+        for treebank, sizes in treebanks.items():
+            for kind in sizes.kinds:
+                key = owner_name(treebank, sizes, kind)
+                first = owners.setdefault((kind, key), treebank)
+                if first == treebank:
+                    groups[kind][key] = _head(kind, settings, width, sizes)
+                elif treebanks[first].outputs(kind) != sizes.outputs(kind):
+                    raise UsageError(
+                        f"{first} and {treebank} share their {kind.replace('_', ' ')} but differ in them; "
+                        "learn one vocabulary from both, or don't share"
+                    )
+        super().__init__(groups)
+
+    def of(self, treebank: str, sizes: HeadSizes) -> TreebankHeads:
+        """The heads of one treebank."""
+        names = {kind: owner_name(treebank, sizes, kind) for kind in sizes.kinds}
+        return TreebankHeads({kind: self.get_submodule(f"{kind}.{name}") for kind, name in names.items()}, sizes)
+
+
+class TreebankHeads:
+    """The heads of one treebank; holds no weights of its own.
+
+    N below is the longest row of nodes in the batch; what lies beyond a sentence's nodes means nothing.
+    """
+
+    def __init__(self, heads: Mapping[str, Any], sizes: HeadSizes) -> None:
+        self.heads = heads
+        self.sizes = sizes
+
+    def labels(self, h: Tensor) -> Tensor:
+        """[queries, D] to log-probabilities of null and the rules [queries, R + 1]."""
+        result: Tensor = self.heads["labels"](h)
+        return result
+
+    def anchors(self, h: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> Tensor:
+        """Logits [B, N, T] that a query is anchored to a token."""
+        result: Tensor = self.heads["anchors"](h, layout, tokens, token_layout).squeeze(-1)
+        return result
+
+    def presence(self, h: Tensor, layout: Layout) -> Tensor:
+        """Logits [B, N, N] of an edge; rows are sources."""
+        result: Tensor = self.heads["presence"](h, layout, h, layout).squeeze(-1)
+        return result
+
+    def edge_labels(self, h: Tensor, layout: Layout) -> Tensor:
+        """Logits [B, N, N, L]."""
+        result: Tensor = self.heads["edge_labels"](h, layout, h, layout)
+        return result
+
+    def edge_attributes(self, h: Tensor, layout: Layout) -> Tensor:
+        """Logits [B, N, N, A]."""
+        result: Tensor = self.heads["edge_attributes"](h, layout, h, layout)
+        return result
+
+    def properties(self, h: Tensor) -> Tensor:
+        """[nodes, D] to logits [nodes]."""
+        result: Tensor = self.heads["properties"](h).squeeze(-1)
+        return result
+
+    def property_classes(self, h: Tensor) -> dict[str, Tensor]:
+        """[nodes, D] to logits [nodes, C] of each property."""
+        logits = self.heads["property_classes"](h).split([count for _, count in self.sizes.property_classes], dim=-1)
+        return {name: part for (name, _), part in zip(self.sizes.property_classes, logits, strict=True)}
+
+    def tops(self, h: Tensor) -> Tensor:
+        """[nodes, D] to scores [nodes], to be normalised over the nodes of a sentence."""
+        result: Tensor = self.heads["tops"](h).squeeze(-1)
+        return result
+
+    @torch.no_grad()
+    def initialise(self, frequencies: Frequencies) -> None:
+        """Start the biases from how often each output is right, so that training need not learn that first."""
+        sizes, heads = self.sizes, self.heads
+        heads["labels"].output.bias.copy_(_log(frequencies.labels))
+        heads["presence"].single.bias.fill_(_logit(frequencies.presence))
+        if sizes.multi_label:
+            heads["edge_labels"].single.bias.copy_(_log(frequencies.edge_labels) - _log(1 - frequencies.edge_labels))
+        else:
+            heads["edge_labels"].single.bias.copy_(_log(frequencies.edge_labels))
+        if sizes.anchors:
+            heads["anchors"].single.bias.fill_(_logit(frequencies.anchors))
+        if sizes.edge_attributes:
+            heads["edge_attributes"].single.bias.copy_(_log(frequencies.edge_attributes))
+        if sizes.properties:
+            heads["properties"][1].bias.fill_(_logit(frequencies.properties))
+        if sizes.property_classes:
+            parts = [_log(frequencies.property_classes[name]) for name, _ in sizes.property_classes]
+            heads["property_classes"][1].bias.copy_(torch.cat(parts))
+
+
+def owner_name(treebank: str, sizes: HeadSizes, kind: str) -> str:
+    """Under which name a treebank's head of a kind is kept: its family's if it is shared."""
+    return sizes.family if sizes.family and kind in sizes.shared else treebank
+
+
+def _head(kind: str, settings: NetworkSettings, width: int, sizes: HeadSizes) -> nn.Module:
+    if kind == "labels":
+        return LabelHead(width, sizes.rules + 1, settings.mixture, settings.label_dropout)
+    if kind == "properties":
+        return nn.Sequential(Dropout(settings.property_dropout), nn.Linear(width, 1))
+    if kind == "property_classes":
+        classes = sum(count for _, count in sizes.property_classes)
+        return nn.Sequential(Dropout(settings.property_dropout), nn.Linear(width, classes))
+    if kind == "tops":
+        return nn.Sequential(Dropout(settings.top_dropout), nn.Linear(width, 1, bias=False))
+    inner, outputs, dropout = {
+        "anchors": (settings.anchor_width, 1, settings.anchor_dropout),
+        "presence": (settings.presence_width, 1, settings.edge_dropout),
+        "edge_labels": (settings.edge_label_width, sizes.edge_labels, settings.edge_dropout),
+        "edge_attributes": (settings.attribute_width, sizes.edge_attributes, settings.edge_dropout),
+    }[kind]
+    return Biaffine(width, width, inner, outputs, dropout)
+
+
+def _log(shares: NDArray[np.float64]) -> Tensor:
+    return torch.from_numpy(np.log(np.clip(shares, 1e-6, None))).float()
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return float(np.log(share) - np.log1p(-share))

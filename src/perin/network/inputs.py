@@ -1,0 +1,167 @@
+"""Sentences as the network takes them: prepared one by one (and worth keeping), then put together to batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from perin.network.characters import bags
+from perin.network.encoders.bert import longest_input
+from perin.network.encoders.sources import encoder_folder, read_config
+from perin.network.encoders.subwords import SubwordTokenizer
+from perin.network.layout import Layout
+from perin.network.settings import CHARACTERS, NetworkSettings
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a sentence: its text, and of each token the character range, form and lemma."""
+
+    text: str
+    spans: Sequence[tuple[int, int]]
+    forms: Sequence[str]
+    lemmas: Sequence[str]
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        return len(self.spans)
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceInput:
+    """A prepared sentence; what the network's settings don't need is None."""
+
+    tokens: int
+    subwords: NDArray[np.int32] | None = None
+    """[S]: ids."""
+    pieces: NDArray[np.int32] | None = None
+    """[2, P]: a subword and a token that belong together."""
+    forms: tuple[str, ...] | None = None
+    lemmas: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SubwordBatch:
+    """The subwords of a batch in windows, packed one window after the other."""
+
+    ids: Tensor
+    """[rows]"""
+    layout: Layout
+    """Of the windows."""
+    sentences: Tensor
+    """[rows]: the sentence of each subword."""
+    rows: Tensor
+    """[P]: a row of ``ids`` and …"""
+    tokens: Tensor
+    """[P]: … the packed token it belongs to.  A token without subwords has the row after the last."""
+
+
+@dataclass(frozen=True, eq=False)
+class InputBatch:
+    """The input of the network for some sentences."""
+
+    tokens: Layout
+    subwords: SubwordBatch | None = None
+    forms: tuple[Tensor, Tensor] | None = None
+    """Table rows of the n-grams of all tokens, and where each token's begin."""
+    lemmas: tuple[Tensor, Tensor] | None = None
+
+    def to(self, device: torch.device | str) -> InputBatch:
+        """The same batch on another device."""
+        if torch.device(device) == self.tokens.device:
+            return self
+        subwords = self.subwords
+        if subwords is not None:
+            tensors = (subwords.sentences, subwords.rows, subwords.tokens)
+            moved = [tensor.to(device) for tensor in tensors]
+            subwords = SubwordBatch(subwords.ids.to(device), subwords.layout.to(device), *moved)
+        return InputBatch(self.tokens.to(device), subwords, _moved(self.forms, device), _moved(self.lemmas, device))
+
+
+class Preparation:
+    """Turns words into the network's input; needs the encoder's tokenizer, not its weights."""
+
+    def __init__(self, settings: NetworkSettings) -> None:
+        self.buckets = settings.buckets
+        self.lemmas = settings.character_embeddings
+        self.forms = settings.character_embeddings or settings.encoder == CHARACTERS
+        self.tokenizer: SubwordTokenizer | None = None
+        if settings.encoder != CHARACTERS:
+            folder = encoder_folder(settings.encoder)
+            self.tokenizer = SubwordTokenizer(folder, longest_input(read_config(folder)))
+
+    def __call__(self, sentences: Sequence[Words]) -> list[SentenceInput]:
+        """Prepare some sentences; many at once are faster than one by one."""
+        split: list[tuple[Ints, Ints, Ints]] | list[None] = [None] * len(sentences)
+        if self.tokenizer is not None:
+            split = self.tokenizer([words.text for words in sentences], [words.spans for words in sentences])
+        return [
+            SentenceInput(
+                tokens=len(words),
+                subwords=None if subwords is None else subwords[0].astype(np.int32),
+                pieces=None if subwords is None else np.stack(subwords[1:]).astype(np.int32),
+                forms=tuple(words.forms) if self.forms else None,
+                lemmas=tuple(words.lemmas) if self.lemmas else None,
+            )
+            for words, subwords in zip(sentences, split, strict=True)
+        ]
+
+    def collate(self, sentences: Sequence[SentenceInput]) -> InputBatch:
+        """A batch of prepared sentences."""
+        tokens = Layout([sentence.tokens for sentence in sentences])
+        subwords = None if self.tokenizer is None else _subwords(sentences, tokens, self.tokenizer)
+        forms = [form for sentence in sentences for form in sentence.forms or ()]
+        lemmas = [lemma for sentence in sentences for lemma in sentence.lemmas or ()]
+        return InputBatch(
+            tokens,
+            subwords,
+            _bags(forms, self.buckets) if self.forms else None,
+            _bags(lemmas, self.buckets) if self.lemmas else None,
+        )
+
+
+def _subwords(sentences: Sequence[SentenceInput], tokens: Layout, tokenizer: SubwordTokenizer) -> SubwordBatch:
+    ids: list[Ints] = []
+    owners: list[int] = []
+    pieces: list[Ints] = []
+    start = 0
+    before, after = np.array(tokenizer.before, dtype=np.int64), np.array(tokenizer.after, dtype=np.int64)
+    for number, sentence in enumerate(sentences):
+        assert sentence.subwords is not None
+        assert sentence.pieces is not None
+        rows = np.empty(len(sentence.subwords), dtype=np.int64)
+        for window in tokenizer.windows(len(sentence.subwords)):
+            ids.append(np.concatenate((before, sentence.subwords[window.start : window.end], after)))
+            owners.append(number)
+            read = np.arange(window.first, window.last)
+            rows[read] = read + (start + len(before) - window.start)
+            start += len(ids[-1])
+        pieces.append(np.stack((rows[sentence.pieces[0]], sentence.pieces[1] + tokens.starts[number])))
+    layout = Layout([len(window) for window in ids])
+    joined = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), dtype=np.int64)
+    bare = np.setdiff1d(np.arange(tokens.rows), joined[1])
+    joined = np.concatenate((joined, np.stack((np.full_like(bare, start), bare))), axis=1)
+    return SubwordBatch(
+        ids=torch.from_numpy(np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64)),
+        layout=layout,
+        sentences=torch.from_numpy(np.array(owners, dtype=np.int64)[layout.sequences]),
+        rows=torch.from_numpy(joined[0]),
+        tokens=torch.from_numpy(joined[1]),
+    )
+
+
+def _bags(words: Sequence[str], buckets: int) -> tuple[Tensor, Tensor]:
+    rows, starts = bags(words, buckets)
+    return torch.from_numpy(rows), torch.from_numpy(starts)
+
+
+def _moved(pair: tuple[Tensor, Tensor] | None, device: torch.device | str) -> tuple[Tensor, Tensor] | None:
+    return None if pair is None else (pair[0].to(device), pair[1].to(device))

@@ -1,0 +1,125 @@
+"""Sequences of different lengths in one matrix, without padding.
+
+Everything that treats rows alone (linear layers, norms, dropout) works on the packed matrix, where the rows of all
+sequences follow one another; only attention and pairwise products need the padded form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+class Layout:
+    """Where the rows of B sequences lie: packed as ``[rows, …]`` and padded as ``[B, longest, …]``.
+
+    ``longest`` is at least 1, so that no padded tensor is empty.
+    """
+
+    def __init__(self, lengths: Sequence[int] | NDArray[np.int64], device: torch.device | str = "cpu") -> None:
+        self.lengths: NDArray[np.int64] = np.asarray(lengths, dtype=np.int64)
+        self.device = torch.device(device)
+        self.batch = len(self.lengths)
+        self.rows = int(self.lengths.sum())
+        self.longest = max(1, int(self.lengths.max(initial=0)))
+        self.rectangular = bool((self.lengths == self.longest).all())
+
+    def to(self, device: torch.device | str) -> Layout:
+        """The same layout for tensors on another device."""
+        return self if torch.device(device) == self.device else Layout(self.lengths, device)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """[B]: the first packed row of each sequence."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @cached_property
+    def sequences(self) -> NDArray[np.int64]:
+        """[rows]: the sequence of each packed row."""
+        return np.repeat(np.arange(self.batch), self.lengths)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """[rows]: the place of each packed row in the padded tensor, flattened to ``[B * longest, …]``."""
+        within: NDArray[np.int64] = np.arange(self.rows) - self.starts[self.sequences]
+        return self.sequences * self.longest + within
+
+    @cached_property
+    def places(self) -> Tensor:
+        """:attr:`cells` on the device."""
+        return torch.from_numpy(self.cells).to(self.device)
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """[B, longest] bool: true where there is a row."""
+        lengths = torch.from_numpy(self.lengths).to(self.device)
+        return torch.arange(self.longest, device=self.device) < lengths[:, None]
+
+    def repeated(self, times: int) -> Layout:
+        """The layout after each row has been replaced by ``times`` rows."""
+        return Layout(self.lengths * times, self.device)
+
+    def rows_of(self, sequences: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The packed rows of some sequences, one sequence after the other."""
+        chosen = Layout(self.lengths[sequences])
+        within: NDArray[np.int64] = np.arange(chosen.rows) - chosen.starts[chosen.sequences]
+        return self.starts[sequences][chosen.sequences] + within
+
+    def pad(self, packed: Tensor) -> Tensor:
+        """``[rows, …]`` to ``[B, longest, …]``, zero where there is no row."""
+        shape = (self.batch, self.longest, *packed.shape[1:])
+        if self.rectangular:
+            return packed.view(shape)
+        return spread(packed, self.places, self.batch * self.longest).view(shape)
+
+    def pack(self, padded: Tensor) -> Tensor:
+        """``[B, longest, …]`` to ``[rows, …]``."""
+        flat = padded.reshape(self.batch * self.longest, *padded.shape[2:])
+        return flat if self.rectangular else pick(flat, self.places)
+
+
+def pick(rows: Tensor, places: Tensor) -> Tensor:
+    """``rows[places]`` for places that are all different: its gradient is a copy, not a slow sum."""
+    result: Tensor = _Pick.apply(rows, places)  # type: ignore[no-untyped-call]
+    return result
+
+
+def spread(rows: Tensor, places: Tensor, count: int) -> Tensor:
+    """A tensor of ``count`` rows, zero but for ``rows`` at ``places``, which are all different."""
+    result: Tensor = _Spread.apply(rows, places, count)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Pick(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        ctx.count = len(rows)
+        return rows.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        return _placed(gradients[0], places, ctx.count), None
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, places: Tensor, count: int) -> Tensor:
+        ctx.save_for_backward(places)
+        return _placed(rows, places, count)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (places,) = ctx.saved_tensors
+        return gradients[0].index_select(0, places), None, None
+
+
+def _placed(rows: Tensor, places: Tensor, count: int) -> Tensor:
+    return rows.new_zeros(count, *rows.shape[1:]).index_copy_(0, places, rows)

@@ -1,0 +1,122 @@
+"""The network: one encoder and one decoder for all treebanks, queries and heads for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from perin.errors import UsageError
+from perin.network.characters import CharacterEmbedding
+from perin.network.decoder import Decoder, Queries
+from perin.network.dropout import dropped
+from perin.network.encoders.encoder import build_encoder
+from perin.network.heads import Heads, TreebankHeads
+from perin.network.inputs import InputBatch
+from perin.network.layout import Layout, pick
+from perin.network.settings import NetworkSettings
+from perin.network.sizes import HeadSizes
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """The encoded tokens of some sentences."""
+
+    contextual: Tensor
+    """e [tokens, D]: what queries are made from."""
+    tokens: Tensor
+    """[tokens, D]: what the decoder and the anchor head look at: e after word dropout, with character embeddings."""
+    layout: Layout
+
+    def of(self, sentences: NDArray[np.int64] | None) -> Encoding:
+        """The encoding of some of the sentences, or of all."""
+        if sentences is None or np.array_equal(sentences, np.arange(self.layout.batch)):
+            return self
+        rows = torch.from_numpy(self.layout.rows_of(sentences)).to(self.contextual.device)
+        layout = Layout(self.layout.lengths[sentences], self.layout.device)
+        return Encoding(pick(self.contextual, rows), pick(self.tokens, rows), layout)
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """The decoded queries of some sentences for one treebank."""
+
+    queries: Tensor
+    """h [queries, D]"""
+    query_layout: Layout
+    tokens: Tensor
+    """[tokens, D], as in :class:`Encoding`."""
+    token_layout: Layout
+
+
+class Network(nn.Module):
+    """Encoder, decoder, and for each treebank its queries and heads.
+
+    ``pretrained`` false leaves a pretrained encoder's weights random, for a saved model to be loaded into.
+    """
+
+    def __init__(
+        self, settings: NetworkSettings, treebanks: Mapping[str, HeadSizes], *, pretrained: bool = True
+    ) -> None:
+        super().__init__()
+        if bad := [name for name in treebanks if not name or "." in name]:
+            raise UsageError(f"{bad[0]!r} can't be the name of a treebank: it must not be empty or contain a dot")
+        self.settings = settings
+        self.treebanks = dict(treebanks)
+        self.encoder = build_encoder(settings, pretrained=pretrained)
+        source = self.encoder.width
+        width = settings.width or source
+        self.resize = nn.Identity() if width == source else nn.Linear(source, width)
+        self.characters = nn.ModuleDict()
+        if settings.character_embeddings:
+            for kind in ("forms", "lemmas"):
+                self.characters[kind] = CharacterEmbedding(settings.buckets, settings.gram_width, width)
+        self.queries = nn.ModuleDict({name: Queries(width, width, sizes.queries) for name, sizes in treebanks.items()})
+        self.decoder = Decoder(
+            width,
+            settings.layers,
+            settings.heads,
+            settings.feedforward or 4 * width,
+            settings.dropout,
+            settings.attention_dropout,
+        )
+        self.heads = Heads(settings, width, treebanks)
+
+    def encode(self, batch: InputBatch) -> Encoding:
+        """One pass of the encoder, which can serve several treebanks."""
+        contextual = self.resize(self.encoder(batch))
+        tokens = contextual
+        if self.training and self.settings.word_dropout:
+            hidden = dropped((len(tokens), 1), self.settings.word_dropout, tokens.device)
+            tokens = tokens.masked_fill(hidden, 0.0)
+        if self.characters:
+            assert batch.forms is not None
+            assert batch.lemmas is not None
+            tokens = tokens + self.characters["forms"](*batch.forms) + self.characters["lemmas"](*batch.lemmas)
+        return Encoding(contextual, tokens, batch.tokens)
+
+    def decode(self, encoding: Encoding, treebank: str) -> Hidden:
+        """The hidden states of a treebank's queries."""
+        layout = encoding.layout.repeated(self.treebanks[treebank].queries)
+        queries = self.queries[treebank](encoding.contextual)
+        h = self.decoder(queries, layout, encoding.tokens, encoding.layout)
+        return Hidden(h, layout, encoding.tokens, encoding.layout)
+
+    def forward(
+        self, batch: InputBatch, sentences: Mapping[str, NDArray[np.int64] | None] | None = None
+    ) -> dict[str, Hidden]:
+        """The hidden states of each treebank that is asked for, of some sentences of the batch or (None) of all.
+
+        Without ``sentences``: of all sentences for all treebanks.
+        """
+        encoding = self.encode(batch)
+        wanted = sentences if sentences is not None else dict.fromkeys(self.treebanks)
+        return {treebank: self.decode(encoding.of(chosen), treebank) for treebank, chosen in wanted.items()}
+
+    def heads_of(self, treebank: str) -> TreebankHeads:
+        """The heads of a treebank."""
+        return self.heads.of(treebank, self.treebanks[treebank])

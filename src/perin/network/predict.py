@@ -1,0 +1,121 @@
+"""What a trained network says about sentences, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from perin.network.heads import TreebankHeads
+from perin.network.inputs import InputBatch
+from perin.network.layout import Layout, pick
+from perin.network.network import Hidden, Network
+
+Scores: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """The probabilities that the heads give for one sentence of T tokens, K of whose queries are accepted.
+
+    ``None`` where the treebank has no such head.
+    """
+
+    labels: Scores
+    """[T * Q, R + 1]"""
+    accepted: Ints
+    """[K]: ascending numbers of the queries whose best class is not null; if there are none, the least likely null."""
+    presence: Scores
+    """[K, K]: rows are sources."""
+    edge_labels: Scores
+    """[K, K, L]: each in 0 … 1 if multi-label, else distributions."""
+    anchors: Scores | None = None
+    """[K, T]"""
+    edge_attributes: Scores | None = None
+    """[K, K, A]: distributions."""
+    properties: Scores | None = None
+    """[K]"""
+    property_classes: Mapping[str, Scores] = field(default_factory=dict)
+    """[K, C] of each property: distributions."""
+    tops: Scores | None = None
+    """[K]: a distribution."""
+
+
+@torch.inference_mode()
+def predict(network: Network, batch: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
+    """The outputs of each treebank for all sentences of a batch, from one pass of the encoder.
+
+    The network must be in evaluation mode.
+    """
+    hidden = network(batch, dict.fromkeys(treebanks))
+    return {treebank: _outputs(hidden[treebank], network.heads_of(treebank)) for treebank in treebanks}
+
+
+def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
+    layout, tokens = hidden.query_layout, hidden.token_layout
+    log_probabilities = heads.labels(hidden.queries)
+    rows = _accepted(log_probabilities, layout)
+    kept = Layout(np.bincount(layout.sequences[rows], minlength=layout.batch), layout.device)
+    h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
+
+    sizes = heads.sizes
+    labels = _array(log_probabilities.exp())
+    presence = _array(heads.presence(h, kept).sigmoid())
+    edge_labels = heads.edge_labels(h, kept)
+    edge_labels_array = _array(edge_labels.sigmoid() if sizes.multi_label else edge_labels.softmax(-1))
+    anchors = _array(heads.anchors(h, kept, hidden.tokens, tokens).sigmoid()) if sizes.anchors else None
+    attributes = _array(heads.edge_attributes(h, kept).softmax(-1)) if sizes.edge_attributes else None
+    flags = _array(heads.properties(h).sigmoid()) if sizes.properties else None
+    classes = heads.property_classes(h) if sizes.property_classes else {}
+    class_arrays = {name: _array(logits.softmax(-1)) for name, logits in classes.items()}
+    tops = _array(_over_nodes(heads.tops(h), kept)) if sizes.tops else None
+
+    outputs = []
+    for number in range(layout.batch):
+        k, t = int(kept.lengths[number]), int(tokens.lengths[number])
+        queries = slice(layout.starts[number], layout.starts[number] + layout.lengths[number])
+        nodes = slice(kept.starts[number], kept.starts[number] + k)
+        outputs.append(
+            Output(
+                labels=labels[queries],
+                accepted=rows[nodes] - layout.starts[number],
+                presence=presence[number, :k, :k],
+                edge_labels=edge_labels_array[number, :k, :k],
+                anchors=None if anchors is None else anchors[number, :k, :t],
+                edge_attributes=None if attributes is None else attributes[number, :k, :k],
+                properties=None if flags is None else flags[nodes],
+                property_classes={name: array[nodes] for name, array in class_arrays.items()},
+                tops=None if tops is None else tops[number, :k],
+            )
+        )
+    return outputs
+
+
+def _accepted(log_probabilities: Tensor, layout: Layout) -> Ints:
+    """The rows of the accepted queries, ascending; at least one in each sentence that has tokens."""
+    best = log_probabilities.argmax(-1).cpu().numpy() > 0
+    missing = (layout.lengths > 0) & (np.bincount(layout.sequences[best], minlength=layout.batch) == 0)
+    if missing.any():
+        null = log_probabilities[:, 0].cpu().numpy()
+        for number in np.flatnonzero(missing):
+            start = layout.starts[number]
+            best[start + null[start : start + layout.lengths[number]].argmin()] = True
+    rows: Ints = np.flatnonzero(best).astype(np.int64)
+    return rows
+
+
+def _over_nodes(scores: Tensor, layout: Layout) -> Tensor:
+    """Scores [nodes] to distributions over the nodes of each sentence [B, N]."""
+    padded = layout.pad(scores)
+    return padded.masked_fill(~layout.mask, -torch.inf).softmax(-1)
+
+
+def _array(tensor: Tensor) -> Scores:
+    array: Scores = tensor.cpu().numpy()
+    return array

