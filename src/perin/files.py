@@ -50,36 +50,53 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 @contextlib.contextmanager
 def write_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a text file for writing; it appears under its name only when the block ends without an error.
+    """Open a text file for writing in UTF-8; it appears under its name only when the block ends without an error.
 
     ``-`` writes to standard output; a name in ``.gz`` is compressed (reproducibly: no time stamp inside).
     """
-    if os.fspath(path) == "-":
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    with write_bytes(path) as raw:
+    with contextlib.ExitStack() as stack:
+        raw = stack.enter_context(write_bytes(path))
         compressed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if _is_gzip_name(path) else None
-        stream = io.TextIOWrapper(compressed or raw, encoding="utf-8", newline="\n")
-        yield stream
-        stream.flush()
-        stream.detach()
         if compressed is not None:
-            compressed.close()
+            stack.enter_context(compressed)
+        stream = io.TextIOWrapper(compressed or raw, encoding="utf-8", newline="\n")
+        stack.callback(stream.detach)
+        try:
+            yield stream
+        except UnicodeEncodeError as error:
+            half = ord(error.object[error.start])
+            raise InputError(f"a text to be written holds half a character (U+{half:04X})") from None
 
 
 @contextlib.contextmanager
 def write_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Like :func:`write_text` for bytes: a temporary file in the same folder, renamed at the end."""
-    target = Path(path)
+    """Like :func:`write_text` for bytes: a temporary file in the same folder, renamed at the end.
+
+    What is no plain file (``/dev/null``, a pipe) is written to directly; a link stays a link.
+    """
+    if os.fspath(path) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise UsageError(f"{target} is a folder; name a file to write to")
+        raise UsageError(f"{path} is a folder; name a file to write to")
+    special = target.exists() and not target.is_file()
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        if special:
+            stream: BinaryIO = open(target, "wb")  # noqa: SIM115 - closed below
+        else:
+            handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            stream = os.fdopen(handle, "wb")
     except OSError as error:
-        raise UsageError(f"can't write {target}: {error.strerror or error}") from None
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from None
+    if special:
+        with stream:
+            yield stream
+        return
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with stream:
             yield stream
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)

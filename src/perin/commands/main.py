@@ -52,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (perin … | head): nothing is wrong, and nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"perin {verb}: error: {error}", file=sys.stderr)
+        return EXIT_ERROR
 
 
 def _no_verb(arguments: list[str]) -> int:

@@ -1,14 +1,15 @@
 """MRP 2020: one graph a line, as a JSON object.
 
-Fields that PERIN does not interpret are kept in ``extra``.  A label that is a number or boolean is read as its text.
+Fields that PERIN does not interpret are kept in ``extra``.  A label given as a number or boolean is read as its text.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar
 
+from perin.errors import InputError
 from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
@@ -20,14 +21,27 @@ _NODE_FIELDS = frozenset(("id", "label", "properties", "values", "anchors"))
 _EDGE_FIELDS = frozenset(("source", "target", "label", "attributes", "values", "normal", "id"))
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+_POOL_SIZE = 1 << 16
+_SINGLE_ANCHORS: dict[tuple[int, int], tuple[Anchor, ...]] = {}
+_PROPERTIES: dict[tuple[str, str], Property] = {}
 
-class Malformed(Exception):
+Complaint: TypeAlias = Callable[[str], None]
+"""What is called with the message of a fault that leaves a usable graph."""
+
+
+class Malformed(InputError):
     """A part of a JSON object that is no MRP; the message says which."""
 
 
 def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
-    """Read graphs from JSON lines; blank lines at the end are allowed, elsewhere they are a fault."""
-    blank = 0
+    """Read graphs from JSON lines; blank lines at the end are allowed, elsewhere they are a fault.
+
+    A file without a single line of JSON is an InputError, however faults are reported: it is something else.
+    """
+    blank = faulty = 0
+    parsed = False
     for number, line in enumerate(lines, start=1):
         if not line or line.isspace():
             blank = blank or number
@@ -36,20 +50,28 @@ def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph
             report(Finding("a blank line between graphs", source, blank))
             blank = 0
         try:
-            data = json.loads(line)
+            data = _parsed(line)
         except (ValueError, RecursionError) as error:
+            faulty = faulty or number
             report(Finding(_json_fault(error, line), source, number))
             continue
-        id = data.get("id") if type(data) is dict else None
-        faults: list[str] = []
-        try:
-            graph = decode(data, faults.append)
-        except Malformed as fault:
-            report(Finding(str(fault), source, number, None if id is None else str(id)))
-            continue
-        for message in faults:
-            report(Finding(message, source, number, str(id)))
-        yield number, graph
+        parsed = True
+        graph = _decoded(data, source, number, report)
+        if graph is not None:
+            yield number, graph
+    if faulty and not parsed:
+        raise InputError("no line of the file is JSON; is this another format?", source=source, line=faulty)
+
+
+def _decoded(data: Any, source: str, line: int, report: Report) -> Graph | None:
+    """A graph, or None after a report."""
+    id = data.get("id") if type(data) is dict else None
+    name = None if id is None else str(id)
+    try:
+        return decode(data, lambda message: report(Finding(message, source, line, name)))
+    except Malformed as fault:
+        report(Finding(str(fault), source, line, name))
+        return None
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
@@ -63,8 +85,8 @@ def encode_line(graph: Graph) -> str:
     return json.dumps(encode(graph), ensure_ascii=False, separators=(",", ":"))
 
 
-def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
-    """A graph from a parsed JSON object; ``report`` gets the message of each fault that leaves a usable graph."""
+def decode(data: object, complain: Complaint | None = None) -> Graph:
+    """A graph from a parsed JSON object; without ``complain`` every fault raises :class:`Malformed`."""
     if type(data) is not dict:
         raise Malformed(f"expected a JSON object, found {_kind(data)}")
     id = data.get("id")
@@ -72,9 +94,9 @@ def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
         id = str(id)
     if type(id) is not str:
         raise Malformed("no graph: the field 'id' is missing or no string")
-    report = report or _raise
-    nodes = tuple([_node(item, report) for item in _list(data, "nodes")])
-    edges = tuple([_edge(item, report) for item in _list(data, "edges")])
+    complain = complain or _raise
+    nodes = tuple([_node(item, complain) for item in _list(data, "nodes")])
+    edges = tuple([_edge(item, complain) for item in _list(data, "edges")])
     tops = tuple(_list(data, "tops"))
     for top in tops:
         if type(top) is not int:
@@ -97,7 +119,7 @@ def decode(data: object, report: Callable[[str], None] | None = None) -> Graph:
         tops,
         nodes,
         edges,
-        _extra(data, GRAPH_FIELDS),
+        None if data.keys() <= GRAPH_FIELDS else _extra(data, GRAPH_FIELDS),
     )
 
 
@@ -116,7 +138,7 @@ def encode(graph: Graph) -> dict[str, Any]:
     return data
 
 
-def _node(item: Any, report: Callable[[str], None]) -> Node:
+def _node(item: Any, complain: Complaint) -> Node:
     if type(item) is not dict:
         raise Malformed(f"a node must be an object, found {_shown(item)}")
     id = item.get("id")
@@ -126,31 +148,36 @@ def _node(item: Any, report: Callable[[str], None]) -> Node:
     if label is not None and type(label) is not str:
         label = _label(label, f"node {id}")
     anchors = item.get("anchors")
+    if anchors is not None:
+        anchors = _anchors(anchors, id)
+        if len(item) == 3 and label is not None:
+            return Node(id, label, (), anchors)
     names = item.get("properties")
     return Node(
         id,
         label,
-        _pairs(names, item.get("values"), f"node {id}", report) if names else (),
-        None if anchors is None else _anchors(anchors, id),
+        _pairs(names, item.get("values"), f"node {id}", complain) if names else (),
+        anchors,
         None if item.keys() <= _NODE_FIELDS else _extra(item, _NODE_FIELDS),
     )
 
 
-def _edge(item: Any, report: Callable[[str], None]) -> Edge:
+def _edge(item: Any, complain: Complaint) -> Edge:
     if type(item) is not dict:
         raise Malformed(f"an edge must be an object, found {_shown(item)}")
-    source, target = item.get("source"), item.get("target")
+    source, target, label = item.get("source"), item.get("target"), item.get("label")
     if type(source) is not int or type(target) is not int:
         raise Malformed(f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}")
+    if len(item) == 3 and type(label) is str:
+        return Edge(source, target, label)
     where = f"edge {source} -> {target}"
-    label, normal, id = item.get("label"), item.get("normal"), item.get("id")
+    normal, id, names = item.get("normal"), item.get("id"), item.get("attributes")
     if label is not None and type(label) is not str:
         label = _label(label, where)
     if normal is not None and type(normal) is not str:
         normal = _label(normal, where)
     if id is not None and type(id) is not int:
         raise Malformed(f"{where}: 'id' must be an integer, found {_shown(id)}")
-    names = item.get("attributes")
     fields = _EDGE_FIELDS
     if names is None and "properties" in item:  # the name that MRP 2019 used
         names, fields = item["properties"], _EDGE_FIELDS | {"properties"}
@@ -158,39 +185,56 @@ def _edge(item: Any, report: Callable[[str], None]) -> Edge:
         source,
         target,
         label,
-        _pairs(names, item.get("values"), where, report) if names else (),
+        _pairs(names, item.get("values"), where, complain) if names else (),
         normal,
         id,
         None if item.keys() <= fields else _extra(item, fields),
     )
 
 
-def _pairs(names: Any, values: Any, where: str, report: Callable[[str], None]) -> tuple[Property, ...]:
+def _pairs(names: Any, values: Any, where: str, complain: Complaint) -> tuple[Property, ...]:
     if type(names) is not list or (values is not None and type(values) is not list):
         raise Malformed(f"{where}: names and 'values' must be lists")
     if len(names) != len(values or ()):
-        report(f"{where}: {len(names)} names but {len(values or ())} values")
+        complain(f"{where}: {len(names)} names but {len(values or ())} values")
     pairs = []
     for name, value in zip(names, values or (), strict=False):
-        if type(name) is not str or type(value) not in _SCALARS:
-            raise Malformed(f"{where}: a name must be a string and its value no list or object, found {_shown(name)}")
-        pairs.append(Property(name, value))
+        if type(value) is str and type(name) is str:
+            pair = name, value
+            pairs.append(_PROPERTIES.get(pair) or _remembered(_PROPERTIES, pair, Property(name, value)))
+        elif type(name) is str and type(value) in _SCALARS:
+            pairs.append(Property(name, value))
+        else:
+            found = f"found {_shown(name)}: {_shown(value)}"
+            raise Malformed(f"{where}: a name must be a string and its value no list or object, {found}")
     return tuple(pairs)
 
 
 def _anchors(items: Any, id: int) -> tuple[Anchor, ...]:
     if type(items) is not list:
         raise Malformed(f"node {id}: 'anchors' must be a list, found {_shown(items)}")
-    anchors = []
-    for item in items:
-        try:
-            start, end = item["from"], item["to"]
-        except (KeyError, TypeError, IndexError):
-            raise Malformed(f"node {id}: an anchor needs 'from' and 'to', found {_shown(item)}") from None
-        if type(start) is not int or type(end) is not int:
-            raise Malformed(f"node {id}: an anchor needs integers, found {_shown(item)}")
-        anchors.append(Anchor(start, end))
-    return tuple(anchors)
+    if len(items) == 1:
+        ends = _ends(items[0], id)
+        return _SINGLE_ANCHORS.get(ends) or _remembered(_SINGLE_ANCHORS, ends, (Anchor(*ends),))
+    return tuple([Anchor(*_ends(item, id)) for item in items])
+
+
+def _ends(item: Any, id: int) -> tuple[int, int]:
+    try:
+        start, end = item["from"], item["to"]
+    except (KeyError, TypeError, IndexError):
+        raise Malformed(f"node {id}: an anchor needs 'from' and 'to', found {_shown(item)}") from None
+    if type(start) is not int or type(end) is not int:
+        raise Malformed(f"node {id}: an anchor needs integers, found {_shown(item)}")
+    return start, end
+
+
+def _remembered(pool: dict[_K, _V], key: _K, value: _V) -> _V:
+    """Keep a value to be used again: treebanks repeat anchors and properties, and fewer objects are read faster."""
+    if len(pool) >= _POOL_SIZE:
+        pool.clear()
+    pool[key] = value
+    return value
 
 
 def _label(value: Any, where: str) -> str:
@@ -252,6 +296,21 @@ def _split(pairs: tuple[Property, ...]) -> tuple[list[str], list[Scalar]]:
 
 def _raise(message: str) -> None:
     raise Malformed(message)
+
+
+def _parsed(line: str) -> Any:
+    """The JSON value of a line; ValueError also for what only Python's JSON takes: NaN, half a surrogate pair."""
+    data = _DECODER.decode(line)
+    if "\\ud" in line or "\\uD" in line:
+        json.dumps(data, ensure_ascii=False).encode()
+    return data
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _json_fault(error: Exception, line: str) -> str:

@@ -8,16 +8,24 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TextIO
 
-from perin.errors import UsageError
+from perin.errors import InputError, UsageError
 from perin.files import read_lines, source_name, write_text
 from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.faults import Finding, Report, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings
 
-FORMATS = ("mrp", "eds", "ucca")
-"""Names of the codec modules, in the order that they are listed."""
+FORMATS = (
+    "mrp",
+    "amr",
+    "drg",
+    "sbn",
+    "eds",
+    "ucca",
+)
+"""Names of the codec modules (``-`` for ``_``), in the order that they are listed."""
 
 
 @cache
@@ -25,25 +33,38 @@ def codec(name: str) -> Codec:
     """The codec of this name."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}; known are: {', '.join(FORMATS)}")
-    module = importlib.import_module(f"perin.graphs.codecs.{name}")
+    module = importlib.import_module(f"perin.graphs.codecs.{name.replace('-', '_')}")
     found = module.CODEC
     assert isinstance(found, Codec)
     return found
 
 
 def guess(path: str | os.PathLike[str]) -> Codec:
-    """The codec that the name of a file points to; ``.gz`` at the end does not count."""
-    name = Path(path).name.removesuffix(".gz")
-    for format in FORMATS:
-        if name.endswith(codec(format).suffixes):
-            return codec(format)
+    """The codec that the name of a file points to (``.gz`` at its end does not count), or the files of a folder."""
+    names = _names(path) if Path(path).is_dir() else [Path(path).name]
+    found = {known.name for name in names if (known := _by_suffix(name)) is not None}
+    if len(found) == 1:
+        return codec(found.pop())
+    what = f"it holds files of several formats ({', '.join(sorted(found))})" if found else "its name does not tell"
     raise UsageError(
-        f"can't tell the format of {source_name(path)} from its name; say it (--from or --to on the command line)"
+        f"can't guess the format of {source_name(path)}: {what}; say it (--from or --to on the command line)"
     )
 
 
+def files(path: str | os.PathLike[str], format: str | None = None) -> tuple[Codec, list[str]]:
+    """The codec and the files that a name stands for: itself, or what a folder holds of the format, by name."""
+    reader = codec(format) if format else guess(path)
+    if not Path(path).is_dir():
+        return reader, [os.fspath(path)]
+    names = [name for name in _names(path) if name.removesuffix(".gz").endswith(reader.suffixes)]
+    if not names:
+        message = f"no file in this folder ends in {' or '.join(reader.suffixes)}"
+        raise InputError(message, source=os.fspath(path))
+    return reader, [os.path.join(path, name) for name in names]
+
+
 def load(path: str | os.PathLike[str], format: str | None = None, *, report: Report = strict) -> Iterator[Graph]:
-    """Read graphs one by one from a file (``-``: standard input; gzip is recognised by content).
+    """Read graphs one by one from a file (``-``: standard input; gzip is recognised by content) or a folder of files.
 
     The first fault raises :class:`~perin.errors.InputError`; with a ``report`` of your own (for example
     :class:`~perin.graphs.faults.Tolerant`) faults are handed to it and what can be read is kept as it is.
@@ -56,23 +77,21 @@ def locate(
     path: str | os.PathLike[str], format: str | None = None, *, report: Report = strict
 ) -> Iterator[tuple[int, Graph]]:
     """Like :func:`load`, each graph with the line where it starts."""
-    reader = codec(format) if format else guess(path)
-    return _read(reader, read_lines(path), source_name(path), report)
+    reader, paths = files(path, format)
+    return _read(reader, ((source_name(name), read_lines(name)) for name in paths), report)
 
 
 def loads(text: str, format: str = "mrp", *, report: Report = strict) -> list[Graph]:
     """Read graphs from a string."""
-    lines = io.StringIO(text, newline="\n")
-    return [graph for _, graph in _read(codec(format), (line.rstrip("\n") for line in lines), "<string>", report)]
+    lines = (line.removesuffix("\n").removesuffix("\r") for line in io.StringIO(text, newline="\n"))
+    return [graph for _, graph in _read(codec(format), [("<string>", lines)], report)]
 
 
 def dump(graphs: Iterable[Graph] | Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Write graphs to a file (``-``: standard output), which appears only when all are written."""
     writer = codec(format) if format else guess(path)
-    if writer.write is None:
-        raise UsageError(f"the format {writer.name} can be read but not written")
     with write_text(path) as stream:
-        writer.write([graphs] if isinstance(graphs, Graph) else graphs, stream)
+        _write(writer, graphs, stream)
 
 
 def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
@@ -81,23 +100,46 @@ def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
     >>> dumps(Graph("1", framework="amr"))
     '{"id":"1","framework":"amr","tops":[],"nodes":[],"edges":[]}\n'
     """
-    writer = codec(format)
-    if writer.write is None:
-        raise UsageError(f"the format {format} can be read but not written")
     stream = io.StringIO()
-    writer.write([graphs] if isinstance(graphs, Graph) else graphs, stream)
+    _write(codec(format), graphs, stream)
     return stream.getvalue()
 
 
-def _read(reader: Codec, lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
+def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[int, Graph]]:
     if reader.read is None:
         raise UsageError(f"the format {reader.name} can be written but not read")
     seen: set[tuple[str | None, str | None, str]] = set()
-    for line, graph in reader.read(lines, source, report):
-        if graph.key in seen:
-            message = "the file has an earlier graph of the same id, framework and language"
-            report(Finding(message, source, line, graph.id))
-        seen.add(graph.key)
-        for finding in structural_findings(graph, source, line):
-            report(finding)
-        yield line, graph
+    for source, lines in sources:
+        for line, graph in reader.read(lines, source, report):
+            if graph.key in seen:
+                message = "there is an earlier graph of the same id, framework and language"
+                report(Finding(message, source, line, graph.id))
+            seen.add(graph.key)
+            for finding in structural_findings(graph, source, line):
+                report(finding)
+            yield line, graph
+
+
+def _write(writer: Codec, graphs: Iterable[Graph] | Graph, stream: TextIO) -> None:
+    if writer.write is None:
+        raise UsageError(f"the format {writer.name} can be read but not written")
+    writer.write(_fitting(writer, [graphs] if isinstance(graphs, Graph) else graphs), stream)
+
+
+def _fitting(writer: Codec, graphs: Iterable[Graph]) -> Iterator[Graph]:
+    """The graphs, each checked to be of a framework that the format is for."""
+    for graph in graphs:
+        if writer.frameworks and graph.framework is not None and graph.framework not in writer.frameworks:
+            held = " and ".join(writer.frameworks)
+            message = f"framework {graph.framework}, but the format {writer.name} holds {held} only; write mrp"
+            raise InputError(message, graph=graph.id)
+        yield graph
+
+
+def _names(folder: str | os.PathLike[str]) -> list[str]:
+    return sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and not entry.name.startswith("."))
+
+
+def _by_suffix(name: str) -> Codec | None:
+    stem = name.removesuffix(".gz")
+    return next((codec(format) for format in FORMATS if stem.endswith(codec(format).suffixes)), None)

@@ -18,7 +18,7 @@ from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.spacing import aligned, spaced
 from perin.graphs.codecs.ucca_passage import Arc, Attributes, BrokenXML, Item, Passage, passages
-from perin.graphs.codecs.ucca_writing import IMPLIED, TOPS, write
+from perin.graphs.codecs.ucca_writer import IMPLIED, TOPS, write
 from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 
