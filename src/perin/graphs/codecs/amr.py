@@ -13,6 +13,7 @@ tools skip: ``# ::anchors d=4:7`` and ``# ::mrp {…}``.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,10 @@ from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Graph
 
 _BRACKETS = re.compile(rf"{QUOTED}|[()]")
+_NO_SPACE = re.compile(r"\S")
 _WHOLE_LINE = re.compile(r"#+\s*::(snt|tok)(?:\s+(.*))?")
+
+logging.getLogger("penman").addHandler(logging.NullHandler())  # its warnings are findings here
 
 
 @dataclass
@@ -80,14 +84,13 @@ class _Reader:
                 self._comment(text, number)
                 continue
             position: int | None = 0
-            while position is not None and line[position:].strip():
+            while position is not None and (start := _NO_SPACE.search(line, position)):
                 if block is None:
-                    position += len(line[position:]) - len(line[position:].lstrip())
-                    if line[position] != "(":
-                        self._fault(f"expected '(' or a comment, found {_shown(line[position:])}", number)
+                    if start[0] != "(":
+                        self._fault(f"expected '(' or a comment, found {_shown(line[start.start() :])}", number)
                         break
                     block, self.pairs = _Block(number, self.pairs), {}
-                position = block.take(line, position)
+                position = block.take(line, start.start())
                 if position is not None:
                     yield block
                     block = None
@@ -132,11 +135,9 @@ class _Reader:
         try:
             return next(penman.iterparse(body)).node  # type: ignore[no-any-return]
         except penman.DecodeError as error:
-            line = block.line + (error.lineno or 1) - 1
-            message = (
-                f"no PENMAN at character {(error.offset or 0) + 1} of the graph's text in this line: {error.message}"
-            )
-            self._fault(message, line, block.pairs["id"])
+            found = _shown((error.text or "")[error.offset or 0 :])
+            message = f"no PENMAN at {found}: {error.message}"
+            self._fault(message, block.line + (error.lineno or 1) - 1, block.pairs["id"])
         except RecursionError:
             self._fault("the graph is nested too deeply", block.line, block.pairs["id"])
         return None

@@ -182,11 +182,11 @@ def _same(edge: Edge, read: Edge, is_inverse: bool, ids: list[int]) -> bool:
 
 def _differing(wanted: dict[str, Any], found: dict[str, Any], ignored: tuple[str, ...]) -> dict[str, Any]:
     names = [name for name in {**wanted, **found} if name not in ignored]
-    return {name: wanted.get(name) for name in names if _json(wanted.get(name)) != _json(found.get(name))}
+    return {name: wanted.get(name) for name in names if _json(wanted, name) != _json(found, name)}
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+def _json(data: dict[str, Any], name: str) -> str | None:
+    return json.dumps(data[name], sort_keys=True) if name in data else None
 
 
 def _formatted(tree: Tree, graph: Graph) -> str:

@@ -1,0 +1,160 @@
+"""The text files of the Parallel Meaning Bank: a block of lines a graph, with comments above and behind its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from perin.graphs.codecs import header
+from perin.graphs.codecs.boxes import BoxGraph
+from perin.graphs.codecs.codec import Lines
+from perin.graphs.codecs.mrp import Malformed
+from perin.graphs.faults import Finding, Report, Severity
+from perin.graphs.graph import Graph
+
+COMMENT = "%%%"
+"""Begins a line above a graph.  Behind the words of a line, a single ``%`` begins a comment."""
+
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s|$)|\S+')
+_PLACE = re.compile(r"\bp([0-9]{2})/d([0-9]{4})/(?:([a-z]{2})\.)?")
+_COMMAND = re.compile(r"This output was generated|\s--[a-z]+\s")
+_RANGE = re.compile(r"\s\[([0-9]{1,9})(?:\.\.\.|-)([0-9]{1,9})\]")
+_WIDEST_GAP = 100
+_LANGUAGES = {"en": "eng", "de": "deu", "it": "ita", "nl": "nld", "ja": "jpn", "zh": "zho"}
+
+
+@dataclass
+class Document:
+    """The comments above a graph without their marks, and its numbered lines, each as words and a comment."""
+
+    line: int
+    comments: list[str] = field(default_factory=list)
+    body: list[tuple[int, list[str], str]] = field(default_factory=list)
+
+    def pairs(self) -> dict[str, str]:
+        """The names and values of the header: given ones (``::id 1``), else what path, sentence and alignments say."""
+        given: dict[str, str] = {}
+        derived: dict[str, str] = {}
+        for comment in self.comments:
+            if pairs := header.comment_pairs(comment):
+                given |= pairs
+            elif place := _PLACE.search(comment):
+                derived["id"] = place[1] + place[2]
+                if place[3] in _LANGUAGES:
+                    derived["language"] = _LANGUAGES[place[3]]
+            elif not _COMMAND.search(comment):
+                derived["snt"] = " ".join(word.replace("~", " ") for word in comment.split() if word != "ø")
+        if text := aligned_text(comment for _, _, comment in self.body):
+            derived["snt"] = text
+        return derived | given
+
+
+class Builder:
+    """Makes a graph of a document; a notation says how in :meth:`build`."""
+
+    nothing: str
+    """What to say of a document without a graph."""
+
+    def __init__(self, document: Document, number: int, source: str, report: Report) -> None:
+        self.document = document
+        self.pairs = {"id": str(number)} | document.pairs()
+        self.source = source
+        self.report = report
+        self.boxes = BoxGraph()
+
+    def build(self) -> bool:
+        """Fill ``boxes`` from the document; False if there is nothing."""
+        raise NotImplementedError
+
+    def graph(self) -> Graph | None:
+        """The graph; None, and a finding, if there is none."""
+        if not self.build():
+            self.fault(self.nothing, self.document.line)
+            return None
+        try:
+            return self.boxes.graph(self.pairs)
+        except Malformed as malformed:
+            self.fault(str(malformed), self.document.line)
+        return self.boxes.graph({"id": self.pairs["id"]})
+
+    def fault(self, message: str, line: int, severity: Severity = "error") -> None:
+        """Report something wrong with the document."""
+        self.report(Finding(message, self.source, line, self.pairs["id"], severity))
+
+
+def documents(lines: Lines, is_whole: Callable[[list[str]], bool] = lambda words: False) -> Iterator[Document]:
+    """Split lines at blank lines and at comments above the next graph.
+
+    A line that ``is_whole`` shows that each line of its block is a graph of its own.
+    """
+    document: Document | None = None
+    has_whole_lines = False
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        is_comment = text.startswith(COMMENT)
+        if not text or (is_comment and document and document.body):
+            if document and document.body:
+                yield document
+                document = None
+            has_whole_lines = False
+        if is_comment:
+            document = document or Document(number)
+            document.comments.append(text.lstrip("%").strip())
+        elif text:
+            document = document or Document(number)
+            words, comment = _split(text)
+            document.body.append((number, words, comment))
+            if has_whole_lines or is_whole(words):
+                has_whole_lines = True
+                yield from _line_by_line(document)
+                document = None
+    if document and document.body:
+        yield document
+
+
+def read_documents(
+    documents: Iterable[Document], builder: type[Builder], source: str, report: Report
+) -> Iterator[tuple[int, Graph]]:
+    """Read graphs; the id is that of the document in its header, else the number of the document in the file."""
+    for number, document in enumerate(documents, start=1):
+        graph = builder(document, number, source, report).graph()
+        if graph is not None:
+            yield document.line, graph
+
+
+def aligned_text(comments: Iterable[str]) -> str | None:
+    """The sentence, put together from words with their places; None if they do not fit together.
+
+    >>> aligned_text(["Tom [0...3]", "post~office [6...17] . [17...18]"])
+    'Tom   post office.'
+    """
+    words: dict[int, tuple[int, str]] = {}
+    for comment in comments:
+        position = 0
+        for match in _RANGE.finditer(comment):
+            words[int(match[1])] = int(match[2]), comment[position : match.start()].strip()
+            position = match.end()
+    text = ""
+    for start, (end, word) in sorted(words.items()):
+        if not len(text) <= start <= len(text) + _WIDEST_GAP or end - start != len(word):
+            return None
+        text += " " * (start - len(text)) + word.replace("~", " ")
+    return text or None
+
+
+def _line_by_line(document: Document) -> Iterator[Document]:
+    comments = document.comments
+    for line, words, comment in document.body:
+        yield Document(line, comments, [(line, words, comment)])
+        comments = []
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """The words of a line and the comment behind them."""
+    words: list[str] = []
+    for match in _WORD.finditer(text):
+        if match[0].startswith("%"):
+            return words, text[match.start() + 1 :].strip()
+        words.append(match[0])
+    return words, ""
