@@ -1,0 +1,140 @@
+"""One training step: from a batch to losses, weights and gradients.  What a trainer repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from perin.frameworks.target import Target
+from perin.learning.balance import Balance, GradNorm, Kind
+from perin.learning.losses import Loss, LossSettings, losses
+from perin.learning.matching import match
+from perin.learning.outputs import NodeOutputs, QueryOutputs
+from perin.learning.targets import TargetBatch
+from perin.learning.ties import break_ties
+from perin.network.heads import TreebankHeads
+from perin.network.inputs import InputBatch, Preparation, SentenceInput
+from perin.network.layout import Layout, pick
+from perin.network.network import Hidden, Network
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is optimised, apart from the weights of the losses; the defaults are the paper's."""
+
+    losses: LossSettings = LossSettings()
+    anchor_masking: bool = True
+    tie_breaking: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A prepared sentence with its target for one treebank."""
+
+    input: SentenceInput
+    treebank: str
+    target: Target
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Sentences and, of each treebank in it, their targets and which sentences have them."""
+
+    inputs: InputBatch
+    targets: Mapping[str, TargetBatch]
+    sentences: Mapping[str, NDArray[np.int64]]
+
+
+def collate(examples: Sequence[Example], preparation: Preparation, queries: Mapping[str, int]) -> Batch:
+    """A batch of examples; ``queries`` a token of each treebank."""
+    sentences = {
+        treebank: np.array([i for i, example in enumerate(examples) if example.treebank == treebank], dtype=np.int64)
+        for treebank in sorted({example.treebank for example in examples})
+    }
+    targets = {
+        treebank: TargetBatch([examples[number].target for number in numbers], queries[treebank])
+        for treebank, numbers in sentences.items()
+    }
+    return Batch(preparation.collate([example.input for example in examples]), targets, sentences)
+
+
+def treebank_losses(
+    hidden: Hidden, heads: TreebankHeads, targets: TargetBatch, objective: Objective, balance: Balance
+) -> dict[str, Loss]:
+    """The losses of one treebank, given the hidden states of its sentences."""
+    h = hidden.queries
+    anchors = None
+    if heads.sizes.anchors:
+        anchors = heads.anchors(balance.tap("anchors", h), hidden.query_layout, hidden.tokens, hidden.token_layout)
+    queries = QueryOutputs(heads.labels(balance.tap("labels", h)), anchors)
+    matching = match(queries.labels, queries.anchors, targets, masking=objective.anchor_masking)
+    rows = torch.from_numpy(matching.rows).to(h.device)
+    nodes = node_outputs(pick(h, rows), matching.slots.to(h.device), heads, balance)
+    if objective.tie_breaking:
+        matching = break_ties(matching, nodes, targets)
+    return losses(queries, nodes, matching, targets, objective.losses)
+
+
+def node_outputs(h: Tensor, layout: Layout, heads: TreebankHeads, balance: Balance) -> NodeOutputs:
+    """What the heads say of matched queries ``h`` [slots, D]."""
+    kinds = heads.sizes.kinds
+
+    def read(kind: str) -> Tensor:
+        return balance.tap(kind, h)
+
+    return NodeOutputs(
+        presence=heads.presence(read("presence"), layout),
+        edge_labels=heads.edge_labels(read("edge_labels"), layout),
+        multi_label=heads.sizes.multi_label,
+        edge_attributes=heads.edge_attributes(read("edge_attributes"), layout) if "edge_attributes" in kinds else None,
+        properties=heads.properties(read("properties")) if "properties" in kinds else None,
+        property_classes=heads.property_classes(read("property_classes")) if "property_classes" in kinds else {},
+        tops=heads.tops(read("tops")) if "tops" in kinds else None,
+    )
+
+
+def batch_losses(
+    network: Network, batch: Batch, objective: Objective, balances: Mapping[str, Balance]
+) -> dict[str, dict[str, Loss]]:
+    """The losses of each treebank in a batch, from one pass of the encoder."""
+    hidden = network(batch.inputs, batch.sentences)
+    return {
+        treebank: treebank_losses(hidden[treebank], network.heads_of(treebank), targets, objective, balances[treebank])
+        for treebank, targets in batch.targets.items()
+    }
+
+
+def total_loss(found: Mapping[str, Mapping[str, Loss]], batch: Batch, balances: Mapping[str, Balance]) -> Tensor:
+    """What is differentiated: each treebank's weighted losses, times its share of the batch's sentences."""
+    totals = []
+    for treebank, by_kind in found.items():
+        share = len(batch.sentences[treebank]) / batch.inputs.tokens.batch
+        totals.append(share * balances[treebank].weigh({kind: loss.mean for kind, loss in by_kind.items()}))
+    return torch.stack(totals).sum()
+
+
+def training_step(
+    network: Network, batch: Batch, objective: Objective, balances: Mapping[str, Balance]
+) -> dict[str, dict[str, Loss]]:
+    """Gradients of all weights for one batch, added to those that are there, and an update of the loss weights."""
+    found = batch_losses(network, batch, objective, balances)
+    torch.autograd.backward(total_loss(found, batch, balances))
+    for treebank in found:
+        balances[treebank].update()
+    return found
+
+
+def make_balances(
+    network: Network, kind: Kind = "hidden", *, alpha: float = 1.5, rate: float = 1e-3
+) -> dict[str, Balance]:
+    """The balance of each of a network's treebanks."""
+    last = network.decoder.layers[-1]
+    return {
+        treebank: Balance(kind, GradNorm(sizes.kinds, alpha=alpha, rate=rate), last.parameters())
+        for treebank, sizes in network.treebanks.items()
+    }

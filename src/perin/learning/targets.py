@@ -1,0 +1,118 @@
+"""Targets of the sentences of a batch, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.frameworks.target import Target
+from perin.network.layout import Layout
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+class TargetBatch:
+    """The targets of one or more sentences of a treebank; nodes, tokens and queries are packed as in the network.
+
+    ``queries`` is Q, the number of queries a token: packed query q belongs to packed token q // Q.
+    """
+
+    def __init__(self, targets: Sequence[Target], queries: int) -> None:
+        self.targets = targets
+        self.queries = queries
+        self.nodes = Layout([len(target) for target in targets])
+        self.tokens = Layout([target.mask.shape[1] for target in targets])
+        self.query_layout = self.tokens.repeated(queries)
+
+    def joined(self, field: Callable[[Target], NDArray[Any] | None], starts: Ints | None = None) -> NDArray[Any]:
+        """A field of all targets one after the other; with ``starts``, increased by each sentence's."""
+        parts = [_present(field(target)) for target in self.targets]
+        if starts is not None:
+            parts = [part + start for part, start in zip(parts, starts, strict=True)]
+        return np.concatenate(parts)
+
+    @cached_property
+    def rule_nodes(self) -> Ints:
+        """[E]: the packed node of each entry of the rule table."""
+        return self.joined(lambda target: target.rule_nodes, self.nodes.starts)
+
+    @cached_property
+    def rule_tokens(self) -> Ints:
+        """[E]: the packed token of each entry, -1 for any."""
+        tokens = self.joined(lambda target: target.rule_tokens)
+        starts = self.tokens.starts[self.nodes.sequences[self.rule_nodes]]
+        result: Ints = np.where(tokens < 0, -1, tokens + starts)
+        return result
+
+    @cached_property
+    def rule_ids(self) -> Ints:
+        """[E]"""
+        return self.joined(lambda target: target.rule_ids)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """[M, 2]: packed nodes."""
+        return self.joined(lambda target: target.edges, self.nodes.starts)
+
+    @cached_property
+    def edge_labels(self) -> Bools:
+        """[M, L]"""
+        return self.joined(lambda target: target.edge_labels)
+
+    @cached_property
+    def masks(self) -> Bools:
+        """[B, N, T]: the tokens whose queries may be matched with each node, padded with false."""
+        return self._padded(lambda target: target.mask)
+
+    @cached_property
+    def anchors(self) -> Bools:
+        """[B, N, T]: the anchors of each node, padded with false."""
+        return self._padded(lambda target: target.anchors)
+
+    @cached_property
+    def candidates(self) -> tuple[Ints, Ints, Ints]:
+        """Every way in which a query can yield a node's label: packed node, packed query, rule."""
+        anywhere = self.rule_tokens < 0
+        sentences = self.nodes.sequences[self.rule_nodes]
+        counts = np.where(anywhere, self.query_layout.lengths[sentences], self.queries)
+        first = np.where(anywhere, self.query_layout.starts[sentences], self.rule_tokens * self.queries)
+        entries = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(entries)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.rule_nodes[entries], first[entries] + within, self.rule_ids[entries]
+
+    @cached_property
+    def groups(self) -> Ints:
+        """[nodes]: nodes of one sentence with the same number are told apart by their edges only."""
+        return self.joined(tie_groups, self.nodes.starts)
+
+    def _padded(self, field: Callable[[Target], Bools | None]) -> Bools:
+        result = np.zeros((len(self.targets), self.nodes.longest, self.tokens.longest), dtype=np.bool_)
+        for number, target in enumerate(self.targets):
+            part = _present(field(target))
+            result[number, : part.shape[0], : part.shape[1]] = part
+        return result
+
+
+def _present(array: NDArray[Any] | None) -> NDArray[Any]:
+    if array is None:
+        raise ValueError("the targets of this batch lack a field that their treebank has a head for")
+    return array
+
+
+def tie_groups(target: Target) -> Ints:
+    """[N]: the first node with the same rules, mask and anchors."""
+    order = np.lexsort((target.rule_ids, target.rule_tokens, target.rule_nodes))
+    entries = np.stack((target.rule_tokens[order], target.rule_ids[order]), axis=1)
+    borders = np.searchsorted(target.rule_nodes[order], np.arange(len(target) + 1))
+    first: dict[tuple[bytes, bytes, bytes], int] = {}
+    groups = np.empty(len(target), dtype=np.int64)
+    for node in range(len(target)):
+        anchors = b"" if target.anchors is None else target.anchors[node].tobytes()
+        key = (entries[borders[node] : borders[node + 1]].tobytes(), target.mask[node].tobytes(), anchors)
+        groups[node] = first.setdefault(key, node)
+    return groups
