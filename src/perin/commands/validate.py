@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
 
 from perin.errors import InputError
 from perin.graphs.codecs.registry import FORMATS, locate
-from perin.graphs.faults import Finding, Tolerant
-from perin.graphs.validation import findings, structural_findings
+from perin.graphs.faults import Finding, Report
+from perin.graphs.validation import framework_findings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin validate``."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="files of graphs; - for standard input")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files or folders of graphs; - for standard input")
     parser.add_argument("--from", dest="format", choices=FORMATS, help="format of the files (default: by their names)")
     parser.add_argument("--json", action="store_true", help="print each finding as a JSON object")
 
@@ -37,38 +37,29 @@ def run(arguments: argparse.Namespace) -> int:
     return worst
 
 
-def validate(path: str | Path, format: str | None = None) -> Iterator[Finding | int]:
-    """Yield the findings of a file as it is read, and at the end the number of graphs."""
-    faults = Tolerant()
+def validate(path: str | os.PathLike[str], report: Report, format: str | None = None) -> int:
+    """Report the findings of a file as it is read; returns the number of graphs, InputError if it can't be read."""
     count = 0
-    source = None
-    for line, graph in locate(path, format, report=faults):
+    for source, line, graph in locate(path, format, report=report):
         count += 1
-        yield from faults.findings
-        source = next((finding.source for finding in faults.findings), source)
-        faults.findings.clear()
-        known = len(structural_findings(graph))
-        yield from list(findings(graph, str(path), line))[known:]
-    yield from faults.findings
-    if not count and faults.findings:
-        raise InputError("no graph could be read", source=str(path))
-    yield count
+        for finding in framework_findings(graph, source, line):
+            report(finding)
+    return count
 
 
 def _validate(path: str, format: str | None, as_json: bool) -> int:
-    errors = notes = count = 0
-    for item in validate(path, format):
-        if isinstance(item, int):
-            count = item
-            continue
-        errors += item.severity == "error"
-        notes += item.severity == "note"
-        print(json.dumps(_fields(item), ensure_ascii=False) if as_json else item)
-    if not count:
+    severities: Counter[str] = Counter()
+
+    def report(finding: Finding) -> None:
+        severities[finding.severity] += 1
+        print(json.dumps(_fields(finding), ensure_ascii=False) if as_json else finding)
+
+    count = validate(path, report, format)
+    if not count and not severities:
         print(f"perin validate: warning: {path} is empty", file=sys.stderr)
-    summary = f"{path}: {count} graphs, {errors} findings, {notes} notes"
+    summary = f"{path}: {count} graphs, {severities['error']} findings, {severities['note']} notes"
     print(summary, file=sys.stderr)
-    return 1 if errors else 0
+    return 1 if severities["error"] else 0
 
 
 def _fields(finding: Finding) -> dict[str, object]:

@@ -25,6 +25,7 @@ class Demands:
     connected: Severity | None = "error"
     acyclic: bool = False
     primary_tree: bool = False
+    covers_words: bool = False
     node_labels: bool = True
     edge_labels: bool = True
     attributes: frozenset[str] | None = None
@@ -36,7 +37,12 @@ DEMANDS: dict[str, Demands] = {
     "eds": Demands((1,), connected="note"),
     "ptg": Demands((1,), node_labels=False, attributes=frozenset(("member", "effective"))),
     "ucca": Demands(
-        (1,), acyclic=True, primary_tree=True, node_labels=False, attributes=frozenset(("remote", "implicit"))
+        (1,),
+        acyclic=True,
+        primary_tree=True,
+        covers_words=True,
+        node_labels=False,
+        attributes=frozenset(("remote", "implicit")),
     ),
     "dm": Demands((0,), tops="any", connected=None),
     "psd": Demands((0,), tops="any", connected=None),
@@ -46,10 +52,14 @@ DEMANDS: dict[str, Demands] = {
 
 
 def findings(graph: Graph, source: str | None = None, line: int | None = None) -> Iterator[Finding]:
-    """All findings: those of :func:`structural_findings` and those of the graph's framework."""
-    structural = list(structural_findings(graph, source, line))
-    yield from structural
-    for severity, message in _framework_faults(graph, sound=not structural):
+    """All findings: those of :func:`structural_findings` and those of :func:`framework_findings`."""
+    yield from structural_findings(graph, source, line)
+    yield from framework_findings(graph, source, line)
+
+
+def framework_findings(graph: Graph, source: str | None = None, line: int | None = None) -> Iterator[Finding]:
+    """What is wrong by the demands of the graph's framework; those on its shape only where its structure is sound."""
+    for severity, message in _framework_faults(graph, sound=not structural_findings(graph)):
         yield Finding(message, source, line, graph.id, severity)
 
 
@@ -143,6 +153,17 @@ def _shape_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, st
                 yield "error", f"node {node.id} has {len(parents)} primary parents"
             elif not parents and node.id not in graph.tops:
                 yield "error", f"node {node.id} has no primary parent and is no top"
+    if demands.covers_words and graph.input and (loose := _loose_text(graph, graph.input)):
+        yield "note", f"no node is anchored to {loose[0]!r}" + (f" and {len(loose) - 1} more" if loose[1:] else "")
+
+
+def _loose_text(graph: Graph, text: str) -> list[str]:
+    """The stretches of text, spaces apart, that no node is anchored to."""
+    loose = list(text)
+    for node in graph.nodes:
+        for start, end in node.anchors or ():
+            loose[start:end] = " " * (end - start)
+    return "".join(loose).split()
 
 
 def _on_cycle(graph: Graph) -> int | None:

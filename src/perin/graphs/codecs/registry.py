@@ -40,14 +40,19 @@ def codec(name: str) -> Codec:
 
 
 def guess(path: str | os.PathLike[str]) -> Codec:
-    """The codec that the name of a file points to (``.gz`` at its end does not count), or the files of a folder."""
+    """The codec that the name of a file points to (``.gz`` at its end does not count), or the files of a folder.
+
+    Standard input and output (``-``) are taken for MRP.
+    """
+    if os.fspath(path) == "-":
+        return codec("mrp")
     names = _names(path) if Path(path).is_dir() else [Path(path).name]
     found = {known.name for name in names if (known := _by_suffix(name)) is not None}
     if len(found) == 1:
         return codec(found.pop())
     what = f"it holds files of several formats ({', '.join(sorted(found))})" if found else "its name does not tell"
     raise UsageError(
-        f"can't guess the format of {source_name(path)}: {what}; say it (--from or --to on the command line)"
+        f"can't guess the format of {source_name(path)}: {what}; say it (with --from or --to)"
     )
 
 
@@ -69,14 +74,14 @@ def load(path: str | os.PathLike[str], format: str | None = None, *, report: Rep
     The first fault raises :class:`~perin.errors.InputError`; with a ``report`` of your own (for example
     :class:`~perin.graphs.faults.Tolerant`) faults are handed to it and what can be read is kept as it is.
     """
-    for _, graph in locate(path, format, report=report):
+    for _, _, graph in locate(path, format, report=report):
         yield graph
 
 
 def locate(
     path: str | os.PathLike[str], format: str | None = None, *, report: Report = strict
-) -> Iterator[tuple[int, Graph]]:
-    """Like :func:`load`, each graph with the line where it starts."""
+) -> Iterator[tuple[str, int, Graph]]:
+    """Like :func:`load`, each graph with the file and the line where it starts."""
     reader, paths = files(path, format)
     return _read(reader, ((source_name(name), read_lines(name)) for name in paths), report)
 
@@ -84,7 +89,7 @@ def locate(
 def loads(text: str, format: str = "mrp", *, report: Report = strict) -> list[Graph]:
     """Read graphs from a string."""
     lines = (line.removesuffix("\n").removesuffix("\r") for line in io.StringIO(text, newline="\n"))
-    return [graph for _, graph in _read(codec(format), [("<string>", lines)], report)]
+    return [graph for _, _, graph in _read(codec(format), [("<string>", lines)], report)]
 
 
 def dump(graphs: Iterable[Graph] | Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
@@ -105,7 +110,7 @@ def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
     return stream.getvalue()
 
 
-def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[int, Graph]]:
+def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[str, int, Graph]]:
     if reader.read is None:
         raise UsageError(f"the format {reader.name} can be written but not read")
     seen: set[tuple[str | None, str | None, str]] = set()
@@ -117,7 +122,7 @@ def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -
             seen.add(graph.key)
             for finding in structural_findings(graph, source, line):
                 report(finding)
-            yield line, graph
+            yield source, line, graph
 
 
 def _write(writer: Codec, graphs: Iterable[Graph] | Graph, stream: TextIO) -> None:
