@@ -1,0 +1,20 @@
+"""The languages that PERIN knows, by ISO 639-3 code."""
+
+from __future__ import annotations
+
+from perin.errors import UsageError
+
+LANGUAGES = {"ces": "cs", "deu": "de", "eng": "en", "zho": "zh"}
+"""Code to the two-letter code that most libraries use."""
+
+
+def checked(language: str) -> str:
+    """The three-letter code of a known language, which may be given by its two-letter code.
+
+    >>> checked("eng"), checked("de")
+    ('eng', 'deu')
+    """
+    for long, short in LANGUAGES.items():
+        if language in (long, short):
+            return long
+    raise UsageError(f"unknown language {language!r}; known are: {', '.join(LANGUAGES)}")

@@ -1,0 +1,81 @@
+"""Raw text to runs of characters that belong together, whatever the language: the first step of the tokenizer.
+
+White space, control characters and invisible marks (zero-width space, byte-order mark, direction) belong to no run.
+A run does not start or end inside a grapheme cluster: a letter with its combining marks, an emoji sequence, a flag.
+(One exception: a mark that combines with white space is a run without that white space.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import regex
+
+_INVISIBLE = r"\s\x00-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_LETTER = r"\p{L}\p{M}\p{N}_\u00ad\u200c\u200d"
+"""What continues a word: letters, marks, digits, soft hyphen, the two joiners."""
+_URL = r"[^\s<>\"]*[^\s<>\"'’“”.,;:!?()\[\]{}]"
+
+_CLUSTER = r"\p{RI}{2}|\X"
+"""A grapheme cluster; flags (two regional indicators) are named because ``\\X`` alone is quadratic in their number."""
+
+_CHUNK = regex.compile(rf"(?P<markup></?[A-Za-z][\w-]*+(?:\s[^<>]*+)?>)|<|[^{_INVISIBLE}<]+")
+"""What stands between white space; markup such as ``<a href="x">`` is one chunk although it may contain some."""
+
+_KINDS = {
+    "entity": r"&(?:[A-Za-z]{2,8}|\#\d{1,7});",
+    "url": rf"(?:https?|ftp)://{_URL}|www\.[\w-]++(?:\.[\w-]++)++(?:/{_URL})?",
+    "address": r"(?<![\w.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++"
+    r"|(?<![\w.+-])\p{L}[\w-]*+(?:\.[\w-]++)*?\.(?:com|org|net|edu|gov|info|de|cz|cn|uk|no|eu)(?!\.?[\w-])",
+    "acronym": rf"(?<![{_LETTER}.])\p{{L}}(?:\.\p{{L}})++(?![{_LETTER}])\.?",
+    "time": r"(?<![\d:.,])(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?![\d:]|[.,]\d)",
+    "clitic": rf"['’](?i:s|m|re|ve|ll|d|em)(?![{_LETTER}])",
+    "word": rf"[\p{{L}}\p{{N}}_][{_LETTER}]*+(?:(?<=\d)[.,](?=\d)[{_LETTER}]++|['’](?=\p{{L}})[{_LETTER}]++)*+",
+    "signs": r"(?P<sign>[\p{P}\p{Sc}\p{Sk}\p{Sm}])(?P=sign)*+",
+    "cluster": _CLUSTER,
+}
+"""What a chunk consists of; the first that matches is taken."""
+
+_RUN = regex.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()))
+_CLUSTERS = regex.compile(_CLUSTER)
+
+
+class Run(NamedTuple):
+    """A range of characters and its kind: ``word``, ``markup``, or another key of the table of patterns."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def chunks(text: str) -> Iterator[Run]:
+    """The parts of a text between white space, of the kind ``chunk`` or ``markup``.
+
+    >>> [text[start:end] for text in ["the <a b='c'>sea-side</a> "] for _, start, end in chunks(text)]
+    ['the', "<a b='c'>", 'sea-side', '</a>']
+    """
+    for match in _CHUNK.finditer(text):
+        yield Run(match.lastgroup or "chunk", match.start(), match.end())
+
+
+def runs(chunk: str) -> list[Run]:
+    """The runs of a chunk, in order; together they cover it.
+
+    >>> [chunk[start:end] for chunk in ["(e.g.", "C3PO's,", "1,5-km!!!"] for _, start, end in runs(chunk)]
+    ['(', 'e.g.', "C3PO's", ',', '1,5', '-', 'km', '!!!']
+    """
+    found = [Run(match.lastgroup or "cluster", match.start(), match.end()) for match in _RUN.finditer(chunk)]
+    return found if chunk.isascii() else _whole_clusters(chunk, found)
+
+
+def _whole_clusters(chunk: str, found: list[Run]) -> list[Run]:
+    """Join neighbours whose border lies inside a grapheme cluster."""
+    borders = {match.start() for match in _CLUSTERS.finditer(chunk)}
+    joined = found[:1]
+    for run in found[1:]:
+        if run.start in borders:
+            joined.append(run)
+        else:
+            joined[-1] = Run("cluster", joined[-1].start, run.end)
+    return joined
