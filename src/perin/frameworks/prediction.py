@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from perin.frameworks.arrays import Ints, Scores
 from perin.text.sentence import Sentence
-
-Scores: TypeAlias = NDArray[np.float32]
-Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +50,12 @@ class Prediction:
         return self.accepted // self.queries
 
 
-def accept(labels: Scores) -> Ints:
+def accept(labels: Scores, required: Sequence[int] = ()) -> Ints:
     """The queries that become nodes: those whose best class is not null; if there are none, the one least likely null.
 
-    ``labels``: [T * Q, R + 1].  The result is empty only for a sentence without tokens.
+    ``labels``: [T * Q, R + 1].  ``required``: rules of which one must be some node's best, as
+    ``Framework.required_rules`` says; if none is, the query where such a rule loses least against the best class is
+    accepted too.  The result is empty only for a sentence without tokens.
 
     >>> accept(np.array([[0.6, 0.4], [0.1, 0.9]], dtype=np.float32))
     array([1])
@@ -66,5 +64,11 @@ def accept(labels: Scores) -> Ints:
     """
     if not len(labels):
         return np.zeros(0, dtype=np.int64)
-    accepted: Ints = np.flatnonzero(labels.argmax(axis=1) > 0).astype(np.int64)
-    return accepted if len(accepted) else labels[:, 0].argmin(keepdims=True).astype(np.int64)
+    best = labels.argmax(axis=1)
+    accepted = best > 0
+    if len(required) and not np.isin(best, required).any():
+        lost = labels[:, required].max(axis=1) / labels[np.arange(len(labels)), best]
+        accepted[lost.argmax()] = True
+    if not accepted.any():
+        accepted[labels[:, 0].argmin()] = True
+    return np.flatnonzero(accepted).astype(np.int64)

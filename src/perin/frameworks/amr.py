@@ -1,0 +1,26 @@
+"""Abstract Meaning Representation: English without anchors, Chinese with anchors."""
+
+from dataclasses import replace
+
+from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.framework import Framework
+from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.labels.space import RuleSpace
+
+AMR = Framework(
+    "amr",
+    flavor=2,
+    queries=3,
+    steps=(NormalEdges(), PropertiesAsNodes()),
+    rules=RuleSpace(("", "-"), anchored=False, label_case="lower"),
+    numbers=True,
+    has_flag=True,
+    owned=True,
+    empty="amr-empty",
+)
+
+CHINESE_AMR = replace(AMR, anchoring=Anchoring(), rules=replace(AMR.rules, anchored=True))
+"""Nodes are anchored, some of them to several words or to none, although its graphs are of flavor 2."""
+
+FRAMEWORKS = {None: AMR, "zho": CHINESE_AMR}

@@ -1,0 +1,94 @@
+"""From decisions to a graph in the form that the network learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.arrays import Bools
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.lexicon import class_numbers
+from perin.frameworks.prediction import Prediction
+from perin.frameworks.steps.step import FLAG
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.graph import Edge, Graph, Node, Property
+
+
+def assembled(
+    bare: Graph,
+    prediction: Prediction,
+    vocabulary: Vocabulary,
+    nodes: Nodes,
+    structure: Structure,
+    labels: Bools,
+    anchoring: Anchoring | None,
+) -> Graph:
+    """The graph of the kept nodes, numbered in the order of their queries.
+
+    ``labels``: [M, L], the labels of the structure's edges.
+    """
+    kept = np.flatnonzero(structure.keep).tolist()
+    properties = chosen_properties(prediction.property_classes, nodes.labels, vocabulary)
+    made = []
+    for id, query in enumerate(kept):
+        pairs = (FLAG, *properties[query]) if nodes.flags[query] else properties[query]
+        anchors = None
+        if anchoring is not None and structure.anchors is not None:
+            anchors = anchoring.ranges(structure.anchors[query], prediction.sentence) or None
+        made.append(Node(id, nodes.labels[query], pairs, anchors))
+    return replace(
+        bare, nodes=tuple(made), edges=_edges(structure, labels, vocabulary), tops=_tops(prediction, nodes, kept)
+    )
+
+
+def chosen_properties(
+    scores: Mapping[str, NDArray[np.float32]], labels: Sequence[str], vocabulary: Vocabulary
+) -> list[tuple[Property, ...]]:
+    """Of each node the properties that have a classifier each, in the order of their names in the vocabulary.
+
+    A property that a lexicon lists gets the most probable value among those listed for the node's label; a node whose
+    label is not listed has none.
+    """
+    chosen: list[list[Property]] = [[] for _ in labels]
+    for name, classes in vocabulary.property_classes.items():
+        rows = scores[name]
+        lexicon = vocabulary.lexica.get(name)
+        for index in np.flatnonzero(rows.argmax(axis=1)).tolist():
+            if lexicon is None:
+                chosen[index].append(Property(name, classes[int(rows[index].argmax()) - 1]))
+            elif listed := lexicon.get(labels[index]):
+                best = rows[index][class_numbers(listed, classes)].argmax()
+                chosen[index].append(Property(name, listed[int(best)]))
+    return [tuple(pairs) for pairs in chosen]
+
+
+def _edges(structure: Structure, labels: Bools, vocabulary: Vocabulary) -> tuple[Edge, ...]:
+    ids = (np.cumsum(structure.keep) - 1).tolist()
+    rows, numbers = np.nonzero(labels)
+    edges = []
+    for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+        source, target = structure.edges[row].tolist()
+        label = vocabulary.edge_labels[number]
+        attributes = _attributes(int(structure.attributes[row]), label, vocabulary)
+        edges.append(Edge(ids[source], ids[target], label, attributes))
+    return tuple(edges)
+
+
+def _attributes(number: int, label: str | None, vocabulary: Vocabulary) -> tuple[Property, ...]:
+    if not number:
+        return ()
+    by_label = dict(vocabulary.edge_attributes[number - 1])
+    return by_label.get(None) or by_label.get(label, ())
+
+
+def _tops(prediction: Prediction, nodes: Nodes, kept: list[int]) -> tuple[int, ...]:
+    """The most probable top among the kept nodes; not a flagged one if there is another."""
+    if prediction.tops is None:
+        return ()
+    scores = np.where(nodes.flags, -1.0, prediction.tops)[kept]
+    return (int(scores.argmax()),)

@@ -1,0 +1,55 @@
+"""Which nodes and edges a graph has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from perin.frameworks.arrays import Bools, Ints
+from perin.frameworks.decoding.connection import connected_edges, probable_edges
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.prediction import Prediction
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Which nodes are kept, which pairs have edges, and with what attributes."""
+
+    keep: Bools
+    """[K]"""
+    edges: Ints
+    """[M, 2]: pairs of kept nodes."""
+    attributes: Ints
+    """[M]: attribute classes."""
+    anchors: Bools | None
+    """[K, T]"""
+
+
+def free_structure(prediction: Prediction, nodes: Nodes, allowed: Bools, *, connected: bool, owned: bool) -> Structure:
+    """All nodes, and the most probable edges among the allowed ones.
+
+    ``owned``: each flagged node has exactly one edge, from the node that most probably is its parent; the rest is
+    connected among itself.
+    """
+    presence = prediction.presence
+    choose = connected_edges if connected else probable_edges
+    if not owned or not nodes.flags.any():
+        edges = choose(presence, allowed)
+    else:
+        edges = np.zeros_like(allowed)
+        rest, own = np.flatnonzero(~nodes.flags), np.flatnonzero(nodes.flags)
+        edges[np.ix_(rest, rest)] = choose(presence[np.ix_(rest, rest)], allowed[np.ix_(rest, rest)])
+        edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
+    pairs = np.argwhere(edges)
+    return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
+
+
+def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None = None) -> Ints:
+    """[M]: the most probable attribute class of each pair; ``classes``: [M, A], those that are possible."""
+    scores = prediction.edge_attributes
+    if scores is None:
+        return np.zeros(len(pairs), dtype=np.int64)
+    of_pairs = scores[pairs[:, 0], pairs[:, 1]]
+    best: Ints = (of_pairs if classes is None else np.where(classes, of_pairs, -1.0)).argmax(axis=1)
+    return best

@@ -1,0 +1,97 @@
+"""Structure whose primary edges form a tree over the words, with remote edges beside it (UCCA)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.frameworks.arrays import Bools, Ints, Scores
+from perin.frameworks.decoding.arborescence import FORBIDDEN, maximum_arborescence
+from perin.frameworks.decoding.structure import Structure, best_attributes
+from perin.frameworks.prediction import Prediction
+
+_SMALLEST = 1e-9
+
+
+def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Structure:
+    """The most probable tree of primary edges, remote edges that are more probable than not, and everyone's words.
+
+    ``inner``: [K], the nodes that may have children, at least one.  ``remote``: [A], the attribute classes of remote
+    edges.  Two nodes have no edge (1 - p), a primary one (p times the probability that it is not remote) or a remote one;
+    the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the least
+    probable first.  Units without a word below them go, unless nothing says that they should have one.
+    """
+    present = np.clip(prediction.presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    remoteness = _remoteness(prediction, remote)
+    absent = np.log1p(-present)
+    primary, beside = np.log(present) + np.log1p(-remoteness), np.log(present) + np.log(remoteness)
+    source = inner[:, None]
+    weights = np.where(source, primary - np.maximum(absent, beside), FORBIDDEN)
+    parents = maximum_arborescence(weights, inner)
+    below = descendants(parents)
+    remotes = _remote_edges(np.where(source, beside - absent, FORBIDDEN), parents, below)
+    own = owned_words(prediction.anchors, below) if prediction.anchors is not None else None
+    keep = np.ones(len(inner), dtype=np.bool_)
+    if own is not None and prediction.anchors is not None:
+        implicit = ~inner & (prediction.anchors < 0.5).all(axis=1)
+        useful = own.any(axis=1) | implicit | remotes.any(axis=1)
+        keep = useful | (below & useful).any(axis=1)
+        own = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
+    edges = remotes.copy()
+    children = np.flatnonzero(parents >= 0)
+    edges[parents[children], children] = True
+    pairs = np.argwhere(edges & keep & keep[:, None])
+    classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
+    return Structure(keep, pairs, best_attributes(prediction, pairs, classes), own)
+
+
+def descendants(parents: Ints) -> Bools:
+    """[K, K]: the nodes (columns) below each node (rows) of a tree; ``parents``: [K], -1 for the root."""
+    below = np.zeros((len(parents), len(parents)), dtype=np.bool_)
+    nodes, above = np.arange(len(parents)), parents
+    while len(nodes):
+        nodes, above = nodes[above >= 0], above[above >= 0]
+        below[above, nodes] = True
+        above = parents[above]
+    return below
+
+
+def owned_words(scores: Scores, below: Bools) -> Bools:
+    """[K, T]: the words of each unit beside those of its children; every word belongs to exactly one unit.
+
+    ``scores``: [K, T].  A word belongs to the childless unit that most probably has it.  If none does (p < .5), it
+    belongs to the lowest of the other units that do, and if there is none either, to the most probable childless unit.
+    """
+    childless = ~below.any(axis=1, keepdims=True)
+    leaf_scores = np.where(childless, scores, -1.0)
+    depth = below.sum(axis=0)[:, None]
+    claims = np.where(~childless & (scores >= 0.5), depth + scores / 2, -1.0)
+    claimed = (leaf_scores.max(axis=0) < 0.5) & (claims.max(axis=0) >= 0)
+    owner = np.where(claimed, claims.argmax(axis=0), leaf_scores.argmax(axis=0))
+    own: Bools = owner == np.arange(len(scores))[:, None]
+    return own
+
+
+def _remoteness(prediction: Prediction, remote: Bools) -> NDArray[np.float64]:
+    if prediction.edge_attributes is None or not remote.any():
+        return np.full(prediction.presence.shape, _SMALLEST)
+    probability = prediction.edge_attributes[..., remote].sum(axis=-1).astype(np.float64)
+    clipped: NDArray[np.float64] = np.clip(probability, _SMALLEST, 1 - _SMALLEST)
+    return clipped
+
+
+def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bools:
+    """[K, K]: edges of positive gain that are not in the tree and close no cycle, taken in order of gain."""
+    gains = gains.copy()
+    np.fill_diagonal(gains, FORBIDDEN)
+    children = np.flatnonzero(parents >= 0)
+    gains[parents[children], children] = FORBIDDEN
+    reaches = below | np.eye(len(parents), dtype=np.bool_)
+    taken = np.zeros(gains.shape, dtype=np.bool_)
+    sources, targets = np.nonzero(gains > 0)
+    for index in np.argsort(-gains[sources, targets], kind="stable").tolist():
+        source, target = sources[index], targets[index]
+        if not reaches[target, source]:
+            taken[source, target] = True
+            reaches[reaches[:, source]] |= reaches[target]
+    return taken

@@ -1,0 +1,25 @@
+"""Discourse Representation Graphs: scopes, concepts, constants, and relations as nodes."""
+
+from perin.frameworks.framework import Framework
+from perin.frameworks.steps.quotes import FlaggedConstants
+from perin.frameworks.steps.relations import RELATION, RelationsAsEdges
+from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopsAreRootBoxes
+from perin.labels.space import RuleSpace
+
+SCOPE = "<SCOPE>"
+
+DRG = Framework(
+    "drg",
+    flavor=2,
+    steps=(TopsAreRootBoxes(), RelationsAsEdges(), FlaggedConstants(), NamedUnlabelled(SCOPE)),
+    rules=RuleSpace(("", "~"), anchored=False, label_case="lower"),
+    numbers=True,
+    has_tops=False,
+    has_flag=True,
+    markers=frozenset((RELATION,)),
+    required=SCOPE,
+    empty=SCOPE,
+    translated=frozenset(("deu",)),
+)
+
+FRAMEWORKS = {None: DRG}

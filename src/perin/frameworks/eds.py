@@ -1,0 +1,23 @@
+"""Elementary Dependency Structures: every node has one continuous anchor; 3 % of the graphs are not connected."""
+
+from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.framework import Framework
+from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.labels.space import RuleSpace
+
+EDS = Framework(
+    "eds",
+    flavor=1,
+    queries=5,
+    steps=(PropertiesAsNodes(),),
+    rules=RuleSpace(("", "+", "-"), label_case="lower"),
+    numbers=True,
+    anchoring=Anchoring(required=True, continuous=True, trimmed=True),
+    has_flag=True,
+    owned=True,
+    multilabel=False,
+    connected=False,
+    empty="unknown",
+)
+
+FRAMEWORKS = {None: EDS}

@@ -1,0 +1,170 @@
+"""What a framework is: a declaration, the way from graph to target, and the way from prediction to graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from perin.errors import InputError, UsageError
+from perin.frameworks import encoding
+from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.arrays import Bools
+from perin.frameworks.decoding.assembly import assembled
+from perin.frameworks.decoding.edge_labels import choose_edge_labels
+from perin.frameworks.decoding.labels import Labelling, absolute_rules
+from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
+from perin.frameworks.decoding.repeats import without_repeats
+from perin.frameworks.decoding.structure import Structure, free_structure
+from perin.frameworks.prediction import Prediction
+from perin.frameworks.steps.step import Step
+from perin.frameworks.target import Target
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.graph import Graph, Node
+from perin.labels.space import LabelItem, RuleSpace
+from perin.text.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework in one language or in all.
+
+    The fields are the whole declaration; the defaults are those of a framework whose graphs are anything at all.
+    A framework that needs decisions of its own about structure overrides :meth:`allowed` or :meth:`structure`.
+    """
+
+    name: str
+    flavor: int
+    """1: nodes are anchored; 2: they are not."""
+    queries: int = 4
+    """Queries a token, unless a recipe says otherwise."""
+    steps: tuple[Step, ...] = ()
+    """From the treebank's graphs to the network's, in this order."""
+    rules: RuleSpace = field(default_factory=RuleSpace)
+    """The rule space; number rules of the sentence's language are added to it if ``numbers``."""
+    numbers: bool = False
+    anchoring: Anchoring | None = None
+    """None: no anchor head; nodes are anchored to where a relative rule yields their label."""
+    has_tops: bool = True
+    """Whether there is a top head."""
+    has_flag: bool = False
+    """Whether there is a flag head (properties, constants)."""
+    owned: bool = False
+    """Whether flagged nodes are leaves with exactly one parent."""
+    has_classes: bool = False
+    """Whether properties that the steps leave on nodes get a classifier each."""
+    lexical: tuple[str, ...] = ()
+    """Properties that a lexicon lists by label."""
+    multilabel: bool = True
+    """Whether several labels between two nodes are possible."""
+    markers: frozenset[str] = frozenset()
+    """Edge labels that only stand beside another label."""
+    has_attributes: bool = False
+    """Whether edges have attributes."""
+    connected: bool = True
+    """Whether decoded graphs are connected."""
+    required: str | None = None
+    """A label (after the steps) that at least one node must have."""
+    unique: bool = False
+    """Whether the required label occurs exactly once."""
+    empty: str = "empty"
+    """The label (after the steps) of the only node of a sentence without tokens."""
+    translated: frozenset[str] = frozenset()
+    """Languages whose lemmas go through a glossary, since labels are in another language."""
+
+    def __post_init__(self) -> None:
+        if self.rules.anchored != (self.anchoring is not None):
+            raise UsageError(f"framework {self.name}: rules must be anchored if and only if nodes are (anchoring)")
+
+    def space(self, language: str | None) -> RuleSpace:
+        """The rule space for a language."""
+        return replace(self.rules, number_language=language) if self.numbers else self.rules
+
+    def simplified(self, graph: Graph) -> Graph:
+        """A treebank's graph in the form that the network learns."""
+        for step in self.steps:
+            graph = step.encode(graph)
+        return graph
+
+    def restored(self, graph: Graph) -> Graph:
+        """The inverse of :meth:`simplified`."""
+        for step in reversed(self.steps):
+            graph = step.decode(graph)
+        return graph
+
+    def label_items(self, graph: Graph, sentence: Sentence) -> list[LabelItem]:
+        """The labels of a graph after the steps, with the tokens that their rules see: what rules are learned from."""
+        simple = self.simplified(graph)
+        return encoding.label_items(simple, sentence, self._tokens(simple, sentence))
+
+    def encode(self, graph: Graph, sentence: Sentence, vocabulary: Vocabulary) -> Target:
+        """What the network should learn for a sentence; what the vocabulary lacks is missing in it."""
+        if graph.input is not None and graph.input != sentence.text:
+            raise InputError("the tokens are those of another text than the graph's input", graph=graph.id)
+        simple = self.simplified(graph)
+        anchors = self._tokens(simple, sentence)
+        items = encoding.label_items(simple, vocabulary.translated(sentence), anchors)
+        nodes, tokens, ids = encoding.rule_table(items, vocabulary.rules)
+        edges, edge_labels, edge_attributes = encoding.edge_arrays(simple, vocabulary)
+        return Target(
+            nodes,
+            tokens,
+            ids,
+            encoding.mask(anchors, nodes, tokens, (len(simple.nodes), len(sentence))),
+            edges,
+            edge_labels,
+            anchors,
+            edge_attributes if self.has_attributes else None,
+            encoding.flags(simple) if self.has_flag else None,
+            encoding.property_classes(simple, vocabulary),
+            encoding.tops(simple) if self.has_tops else None,
+        )
+
+    def decode(self, prediction: Prediction, vocabulary: Vocabulary) -> Graph:
+        """The most probable valid graph; always the same for the same scores."""
+        sentence = prediction.sentence
+        bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
+        if not len(prediction):
+            tops = (0,) if self.has_tops else ()
+            return self.restored(replace(bare, nodes=(Node(0, self.empty),), tops=tops))
+        flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
+        labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence), self.empty)
+        nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
+        structure = self.structure(prediction, vocabulary, nodes, self.allowed(nodes))
+        labels = self._edge_labels(prediction, vocabulary, structure)
+        graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
+        return self.restored(graph)
+
+    def required_rules(self, vocabulary: Vocabulary) -> list[int]:
+        """The rules that yield the required label; see :func:`perin.frameworks.prediction.accept`."""
+        return [] if self.required is None else absolute_rules(vocabulary.rules, self.required)
+
+    def allowed(self, nodes: Nodes) -> Bools:
+        """[K, K]: the pairs that may have an edge: no loops, and nothing from flagged nodes if these are owned."""
+        allowed = ~np.eye(len(nodes.labels), dtype=np.bool_)
+        if self.owned:
+            allowed[nodes.flags] = False
+        return allowed
+
+    def structure(self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools) -> Structure:
+        """The nodes and edges of the graph; here all nodes and the most probable edges, connected if they must be."""
+        return free_structure(prediction, nodes, allowed, connected=self.connected, owned=self.owned)
+
+    def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
+        sources, targets = structure.edges.T
+        scores = prediction.edge_labels[sources, targets]
+        markers = np.array([label in self.markers for label in vocabulary.edge_labels], dtype=np.bool_)
+        labels = choose_edge_labels(scores, multilabel=self.multilabel, markers=markers)
+        if not vocabulary.repeats:
+            return labels
+        repeats = {
+            number: vocabulary.repeats[label]
+            for number, label in enumerate(vocabulary.edge_labels)
+            if label is not None and label in vocabulary.repeats
+        }
+        return without_repeats(scores, labels, sources, repeats)
+
+    def _tokens(self, graph: Graph, sentence: Sentence) -> Bools | None:
+        if self.anchoring is None:
+            return None
+        return self.anchoring.tokens([node.anchors for node in graph.nodes], sentence)

@@ -1,0 +1,76 @@
+"""A vocabulary from a treebank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from perin.frameworks.decoding.repeats import learn_repeats
+from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
+from perin.frameworks.framework import Framework
+from perin.frameworks.lexicon import lexicon
+from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
+from perin.graphs.graph import Graph
+from perin.labels.ruleset import RuleSet
+
+Class = TypeVar("Class", bound=Hashable)
+
+
+def learn_vocabulary(
+    framework: Framework,
+    graphs: Sequence[Graph],
+    language: str | None,
+    rules: RuleSet,
+    *,
+    glossary: Mapping[str, str] | None = None,
+    repeats: bool = False,
+) -> Vocabulary:
+    """All classes that occur in a treebank, the most frequent first; ``rules`` come from its label items.
+
+    ``repeats`` also learns which labels a source seldom has twice.
+    """
+    simple = [framework.simplified(graph) for graph in graphs]
+    lexica = {name: _lexicon(simple, name) for name in framework.lexical}
+    return Vocabulary(
+        framework.name,
+        language,
+        rules,
+        _by_frequency(edge.label for graph in simple for edge in graph.edges),
+        _by_frequency(_attribute_classes(simple)) if framework.has_attributes else (),
+        _property_classes(simple, lexica) if framework.has_classes else {},
+        lexica,
+        dict(glossary or {}),
+        learn_repeats(simple) if repeats else {},
+    )
+
+
+def _by_frequency(items: Iterable[Class]) -> tuple[Class, ...]:
+    counts = Counter(items)
+    return tuple(sorted(counts, key=lambda item: (-counts[item], str(item))))
+
+
+def _attribute_classes(graphs: Iterable[Graph]) -> Iterable[AttributeClass]:
+    classes = (attribute_class(between) for graph in graphs for between in edges_by_pair(graph).values())
+    return (item for item in classes if item)
+
+
+def _lexicon(graphs: Iterable[Graph], name: str) -> Lexicon:
+    uses: dict[str, Counter[str]] = {}
+    for graph in graphs:
+        for node in graph.nodes:
+            value = class_of(node, name, None)
+            if value is not None:
+                uses.setdefault(node.label or "", Counter())[value] += 1
+    return lexicon(uses)
+
+
+def _property_classes(graphs: Iterable[Graph], lexica: Mapping[str, Lexicon]) -> dict[str, tuple[str, ...]]:
+    values: dict[str, list[str]] = {}
+    for graph in graphs:
+        for node in graph.nodes:
+            for name in {pair.name for pair in class_properties(node)}:
+                value = class_of(node, name, lexica.get(name))
+                if value is not None:
+                    values.setdefault(name, []).append(value)
+    return {name: _by_frequency(found) for name, found in sorted(values.items())}

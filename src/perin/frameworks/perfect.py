@@ -1,0 +1,127 @@
+"""The prediction that a faultless network would make: a target laid out on the queries of its sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from perin.frameworks.arrays import Bools, Ints, Scores
+from perin.frameworks.framework import Framework
+from perin.frameworks.prediction import Prediction
+from perin.frameworks.target import Target
+from perin.frameworks.vocabulary import Vocabulary
+from perin.labels.ruleset import ANY_TOKEN
+from perin.text.sentence import Sentence
+
+_OUTSIDE, _UNLABELLED, _DROPPED = 1, 10**3, 10**6
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which query each node is laid on."""
+
+    places: Ints
+    """[N]: query numbers; -1 where there are more nodes than queries."""
+    outside: int
+    """How many nodes lie on a query of a token that the mask does not allow, because there all queries are taken."""
+
+    @property
+    def dropped(self) -> int:
+        """How many nodes found no query."""
+        return int((self.places < 0).sum())
+
+
+def layout(target: Target, queries: int) -> Layout:
+    """Lay nodes on queries at the least loss.
+
+    As few as possible are dropped, and those with the fewest edges; then as few as possible lie where none of their
+    rules yields their label; then as few as possible lie outside the mask.
+    """
+    count, tokens = target.mask.shape
+    costs = np.where(_reachable(target), _OUTSIDE, _UNLABELLED)
+    costs = np.where(target.mask, 0, costs)
+    costs = np.repeat(costs, queries, axis=1)
+    surplus = count - tokens * queries
+    if surplus > 0:
+        degree = np.bincount(target.edges.ravel(), minlength=count)
+        costs = np.concatenate([costs, np.tile(_DROPPED * (1 + degree)[:, None], surplus)], axis=1)
+    rows, columns = linear_sum_assignment(costs)
+    places = np.full(count, -1, dtype=np.int64)
+    inside = columns < tokens * queries
+    places[rows[inside]] = columns[inside]
+    return Layout(places, int((costs[rows, columns][inside] > 0).sum()))
+
+
+def perfect_prediction(
+    framework: Framework, target: Target, sentence: Sentence, vocabulary: Vocabulary, queries: int, places: Ints
+) -> Prediction:
+    """One-hot scores of the shapes that the heads emit, with each node on its query; nodes of place -1 are missing.
+
+    A node whose label no rule yields gets some rule that yields another, as a parser would have to.
+    """
+    kept = np.flatnonzero(places >= 0)
+    kept = kept[np.argsort(places[kept])]
+    accepted = places[kept]
+    position = np.full(len(places), -1, dtype=np.int64)
+    position[kept] = np.arange(len(kept))
+    pairs = position[target.edges]
+    present = (pairs >= 0).all(axis=1)
+    sources, targets = pairs[present].T
+    presence = np.zeros((len(kept), len(kept)), dtype=np.float32)
+    presence[sources, targets] = 1
+    edge_labels = np.zeros((*presence.shape, len(vocabulary.edge_labels)), dtype=np.float32)
+    edge_labels[sources, targets] = target.edge_labels[present]
+    edge_attributes = None
+    if target.edge_attributes is not None:
+        classes = np.zeros(presence.shape, dtype=np.int64)
+        classes[sources, targets] = target.edge_attributes[present]
+        edge_attributes = _one_hot(classes, len(vocabulary.edge_attributes) + 1)
+    labels = np.zeros((len(sentence) * queries, len(vocabulary.rules) + 1), dtype=np.float32)
+    rules = np.zeros(len(labels), dtype=np.int64)
+    rules[accepted] = _rules(framework, target, vocabulary, places // queries)[kept]
+    labels[np.arange(len(labels)), rules] = 1
+    return Prediction(
+        sentence,
+        queries,
+        labels,
+        accepted,
+        presence,
+        edge_labels,
+        _rows(target.anchors, kept),
+        edge_attributes,
+        _rows(target.properties, kept),
+        {
+            name: _one_hot(classes[kept], len(vocabulary.property_classes[name]) + 1)
+            for name, classes in target.property_classes.items()
+        },
+        _rows(target.tops, kept),
+    )
+
+
+def _reachable(target: Target) -> Bools:
+    """[N, T]: the tokens from whose queries some rule yields the node's label."""
+    reachable = np.zeros(target.mask.shape, dtype=np.bool_)
+    anywhere = target.rule_tokens == ANY_TOKEN
+    reachable[target.rule_nodes[anywhere]] = True
+    reachable[target.rule_nodes[~anywhere], target.rule_tokens[~anywhere]] = True
+    return reachable
+
+
+def _rules(framework: Framework, target: Target, vocabulary: Vocabulary, tokens: Ints) -> Ints:
+    """[N]: a rule of each node that holds at the token it lies on."""
+    required = framework.required_rules(vocabulary)
+    other = next((number for number in range(1, len(vocabulary.rules) + 1) if number not in required), 1)
+    rules = np.full(len(target), other, dtype=np.int64)
+    fits = (target.rule_tokens == ANY_TOKEN) | (target.rule_tokens == tokens[target.rule_nodes])
+    rules[target.rule_nodes[fits][::-1]] = target.rule_ids[fits][::-1]
+    return rules
+
+
+def _one_hot(classes: Ints, count: int) -> Scores:
+    return np.eye(count, dtype=np.float32)[classes]
+
+
+def _rows(array: Bools | None, rows: Ints) -> Scores | None:
+    return None if array is None else array[rows].astype(np.float32)

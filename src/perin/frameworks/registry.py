@@ -1,0 +1,32 @@
+"""The frameworks that PERIN knows, by name and language."""
+
+from __future__ import annotations
+
+import importlib
+
+from perin.errors import UsageError
+from perin.frameworks.framework import Framework
+
+NAMES = ["amr", "drg", "eds", "ptg", "ucca"]
+"""The modules of this package that define a framework each, in ``FRAMEWORKS``: by language, None for all others."""
+
+_REGISTERED: dict[str, dict[str | None, Framework]] = {}
+
+
+def framework(name: str, language: str | None = None) -> Framework:
+    """The framework of this name, in the variant of the language if it has one.
+
+    >>> framework("amr").anchoring is None, framework("amr", "zho").anchoring is None
+    (True, False)
+    """
+    if name in NAMES and name not in _REGISTERED:
+        _REGISTERED[name] = importlib.import_module(f"perin.frameworks.{name}").FRAMEWORKS
+    variants = _REGISTERED.get(name)
+    if variants is None:
+        raise UsageError(f"unknown framework {name!r}; known are: {', '.join(sorted({*NAMES, *_REGISTERED}))}")
+    return variants[language] if language in variants else variants[None]
+
+
+def register(new: Framework, language: str | None = None) -> None:
+    """Make a framework known to everything that looks it up by name; a language gives it a variant of its own."""
+    _REGISTERED.setdefault(new.name, {None: new})[language] = new
