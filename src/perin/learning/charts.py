@@ -1,0 +1,105 @@
+"""Line charts as SVG for a page that has the style sheet below; no library, no script."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TypeAlias
+
+Points: TypeAlias = Sequence[tuple[float, float]]
+
+WIDTH, HEIGHT = 560, 260
+LEFT, RIGHT, TOP, BOTTOM = 52, 132, 30, 34
+COLOURS = 8
+"""Lines take the classes ``line0`` … ``line7`` in turn."""
+
+STYLE = """
+.chart { font: 12px system-ui, sans-serif; fill: var(--text); max-width: 100%; height: auto; }
+.chart .grid { stroke: var(--faint); stroke-width: 1; }
+.chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+.chart .title { font-weight: 600; font-size: 13px; }
+.chart .axis { fill: var(--muted); }
+"""
+PALETTE = ("#3b6fb6", "#c2571a", "#2e8b57", "#a0368f", "#8a6d00", "#00838f", "#c62828", "#5e5ea8")
+DARK_PALETTE = ("#7fb0f0", "#f0a066", "#6fcf97", "#e08fd6", "#d9bb4a", "#4dd0e1", "#ef8a8a", "#b0b0f0")
+
+
+def palette(colours: Sequence[str]) -> str:
+    """The style of the lines, and of their names."""
+    return "\n".join(f".line{n} {{ stroke: {c}; }} .name{n} {{ fill: {c}; }}" for n, c in enumerate(colours))
+
+
+def line_chart(title: str, lines: Mapping[str, Points], *, x: str = "step", zero: bool = True) -> str:
+    """A chart of several lines, their names at their right ends; points that are not finite are left out.
+
+    ``zero`` starts the vertical axis at 0.
+    """
+    drawn = {name: [point for point in points if all(map(math.isfinite, point))] for name, points in lines.items()}
+    drawn = {name: points for name, points in drawn.items() if points}
+    if not drawn:
+        return f'<p class="chart">{escape(title)}: nothing to show</p>'
+    xs = [point[0] for points in drawn.values() for point in points]
+    ys = [point[1] for points in drawn.values() for point in points]
+    across = _Scale(min(xs), max(xs), LEFT, WIDTH - RIGHT)
+    up = _Scale(min(0.0, *ys) if zero else min(ys), max(ys), HEIGHT - BOTTOM, TOP)
+    parts = [f'<text class="title" x="{LEFT}" y="16">{escape(title)}</text>']
+    for tick in up.ticks():
+        y = up(tick)
+        parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+        parts.append(f'<text class="axis" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
+    for tick in across.ticks():
+        parts.append(
+            f'<text class="axis" x="{across(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
+        )
+    parts.append(f'<text class="axis" x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{escape(x)}</text>')
+    ends = _apart({name: up(points[-1][1]) for name, points in drawn.items()})
+    for number, (name, points) in enumerate(drawn.items()):
+        colour = number % COLOURS
+        path = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in _thinned(points))
+        shown = f"{name}: {points[-1][1]:.4g}"
+        parts.append(f'<polyline class="line line{colour}" points="{path}"><title>{escape(shown)}</title></polyline>')
+        parts.append(
+            f'<text class="name{colour}" x="{WIDTH - RIGHT + 8}" y="{ends[name] + 4:.1f}">{escape(name)}</text>'
+        )
+    head = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"'
+    return f'{head} aria-label="{escape(title)}">{"".join(parts)}</svg>'
+
+
+class _Scale:
+    """A linear map from values to pixels."""
+
+    def __init__(self, low: float, high: float, start: float, end: float) -> None:
+        self.low, self.high = low, high if high > low else low + 1.0
+        self.start, self.end = start, end
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round values in the range, at most ``most``."""
+        rough = (self.high - self.low) / most
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+        first = math.ceil(self.low / step - 1e-9)
+        return [number * step for number in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+
+def _thinned(points: Points, most: int = 400) -> Points:
+    """Means of neighbouring points where there are more than can be seen."""
+    if len(points) <= most:
+        return points
+    size = math.ceil(len(points) / most)
+    groups = [points[start : start + size] for start in range(0, len(points), size)]
+    return [(sum(a for a, _ in group) / len(group), sum(b for _, b in group) / len(group)) for group in groups]
+
+
+def _apart(heights: Mapping[str, float], gap: float = 14.0) -> dict[str, float]:
+    """Heights of names, moved so that none covers another."""
+    placed: dict[str, float] = {}
+    lowest = -math.inf
+    for name, height in sorted(heights.items(), key=lambda item: item[1]):
+        lowest = max(height, lowest + gap)
+        placed[name] = lowest
+    surplus = max(0.0, lowest - (HEIGHT - BOTTOM))
+    return {name: height - surplus for name, height in placed.items()}

@@ -1,0 +1,38 @@
+"""Charts: well-formed, nothing outside the picture, names apart."""
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perin.learning.charts import HEIGHT, WIDTH, line_chart
+
+VALUE = st.floats(-1e6, 1e6)
+LINES = st.dictionaries(st.text(min_size=1, max_size=8), st.lists(st.tuples(st.integers(0, 10**6), VALUE), max_size=30))
+
+
+@given(st.text(max_size=10), LINES)
+def test_points_lie_inside_and_text_is_escaped(title, lines):
+    chart = line_chart(title, lines)
+    printable = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", chart)
+    root = ElementTree.fromstring(printable)
+    for line in root.iter("polyline"):
+        for pair in line.attrib["points"].split():
+            x, y = map(float, pair.split(","))
+            assert 0 <= x <= WIDTH
+            assert 0 <= y <= HEIGHT
+    assert len(list(root.iter("polyline"))) == sum(bool(points) for points in lines.values())
+
+
+def test_names_do_not_cover_each_other():
+    chart = line_chart("t", {f"line {n}": [(0, 1.0), (1, 1.0)] for n in range(6)})
+    heights = sorted(float(y) for y in re.findall(r'class="name\d" x="\d+" y="([\d.]+)"', chart))
+    assert len(heights) == 6
+    assert all(b - a >= 13.9 for a, b in itertools.pairwise(heights))
+
+
+def test_what_is_not_finite_is_left_out():
+    assert "polyline" in line_chart("t", {"a": [(0, float("nan")), (1, 2.0)]})
+    assert "nothing to show" in line_chart("t", {"a": [(0, float("inf"))], "b": []})
