@@ -11,6 +11,7 @@ SCOPE = "<SCOPE>"
 DRG = Framework(
     "drg",
     flavor=2,
+    queries=5,
     steps=(TopsAreRootBoxes(), RelationsAsEdges(), FlaggedConstants(), NamedUnlabelled(SCOPE)),
     rules=RuleSpace(("", "~"), anchored=False, label_case="lower"),
     numbers=True,

@@ -8,7 +8,7 @@ from perin.labels.space import RuleSpace
 EDS = Framework(
     "eds",
     flavor=1,
-    queries=5,
+    queries=6,
     steps=(PropertiesAsNodes(),),
     rules=RuleSpace(("", "+", "-"), label_case="lower"),
     numbers=True,

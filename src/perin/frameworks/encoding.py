@@ -13,7 +13,7 @@ from perin.frameworks.vocabulary import AttributeClass, Vocabulary
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_attributes
 from perin.labels.ruleset import ANY_TOKEN, RuleSet
-from perin.labels.space import LabelItem
+from perin.labels.space import LabelItem, fold
 from perin.text.sentence import Sentence
 
 
@@ -43,7 +43,7 @@ def rule_table(items: Sequence[LabelItem], rules: RuleSet) -> tuple[Ints, Ints, 
 
 
 def mask(anchors: Bools | None, nodes: Ints, tokens: Ints, shape: tuple[int, int]) -> Bools:
-    """[N, T]: the anchors, or artificial ones (where a relative rule yields the label); all tokens if there are none."""
+    """[N, T]: the anchors, or artificial ones (where a relative rule yields the label); all tokens if it has none."""
     allowed = np.zeros(shape, dtype=np.bool_) if anchors is None else anchors.copy()
     if anchors is None:
         relative = tokens != ANY_TOKEN
@@ -118,7 +118,7 @@ def class_of(node: Node, name: str, lexicon: Mapping[str, tuple[str, ...]] | Non
     value = next((str(value) for key, value in node.properties if key == name), None)
     if value is None or lexicon is None:
         return value
-    return class_name(value, lexicon.get(node.label or "", ()))
+    return class_name(value, lexicon.get(fold(node.label or ""), ()))
 
 
 def class_properties(node: Node) -> list[Property]:

@@ -37,7 +37,7 @@ class Framework:
     flavor: int
     """1: nodes are anchored; 2: they are not."""
     queries: int = 4
-    """Queries a token, unless a recipe says otherwise."""
+    """Queries a token: enough for the nodes of every sentence in its treebanks."""
     steps: tuple[Step, ...] = ()
     """From the treebank's graphs to the network's, in this order."""
     rules: RuleSpace = field(default_factory=RuleSpace)
@@ -114,7 +114,7 @@ class Framework:
             edges,
             edge_labels,
             anchors,
-            edge_attributes if self.has_attributes else None,
+            edge_attributes if vocabulary.edge_attributes else None,
             encoding.flags(simple) if self.has_flag else None,
             encoding.property_classes(simple, vocabulary),
             encoding.tops(simple) if self.has_tops else None,
@@ -136,7 +136,7 @@ class Framework:
         return self.restored(graph)
 
     def required_rules(self, vocabulary: Vocabulary) -> list[int]:
-        """The rules that yield the required label; see :func:`perin.frameworks.prediction.accept`."""
+        """The rules that yield the required label."""
         return [] if self.required is None else absolute_rules(vocabulary.rules, self.required)
 
     def allowed(self, nodes: Nodes) -> Bools:

@@ -13,6 +13,7 @@ from perin.frameworks.lexicon import lexicon
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
 from perin.labels.ruleset import RuleSet
+from perin.labels.space import fold
 
 Class = TypeVar("Class", bound=Hashable)
 
@@ -61,7 +62,7 @@ def _lexicon(graphs: Iterable[Graph], name: str) -> Lexicon:
         for node in graph.nodes:
             value = class_of(node, name, None)
             if value is not None:
-                uses.setdefault(node.label or "", Counter())[value] += 1
+                uses.setdefault(fold(node.label or ""), Counter())[value] += 1
     return lexicon(uses)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from perin.frameworks.arrays import Ints, Scores
 from perin.text.sentence import Sentence
@@ -24,7 +22,8 @@ class Prediction:
     labels: Scores
     """[T * Q, R + 1]: each row a distribution over the rules; class 0 is null."""
     accepted: Ints
-    """[K]: ascending numbers of the queries that become nodes, see :func:`accept`."""
+    """[K]: ascending numbers of the queries that become nodes: those whose best class is not null; if there are none,
+    the one least likely null.  K is 0 only for a sentence without tokens."""
     presence: Scores
     """[K, K]: rows are sources; the diagonal means nothing."""
     edge_labels: Scores
@@ -48,27 +47,3 @@ class Prediction:
     def tokens(self) -> Ints:
         """[K]: the token of each accepted query."""
         return self.accepted // self.queries
-
-
-def accept(labels: Scores, required: Sequence[int] = ()) -> Ints:
-    """The queries that become nodes: those whose best class is not null; if there are none, the one least likely null.
-
-    ``labels``: [T * Q, R + 1].  ``required``: rules of which one must be some node's best, as
-    ``Framework.required_rules`` says; if none is, the query where such a rule loses least against the best class is
-    accepted too.  The result is empty only for a sentence without tokens.
-
-    >>> accept(np.array([[0.6, 0.4], [0.1, 0.9]], dtype=np.float32))
-    array([1])
-    >>> accept(np.array([[0.9, 0.1], [0.6, 0.4]], dtype=np.float32))
-    array([1])
-    """
-    if not len(labels):
-        return np.zeros(0, dtype=np.int64)
-    best = labels.argmax(axis=1)
-    accepted = best > 0
-    if len(required) and not np.isin(best, required).any():
-        lost = labels[:, required].max(axis=1) / labels[np.arange(len(labels)), best]
-        accepted[lost.argmax()] = True
-    if not accepted.any():
-        accepted[labels[:, 0].argmin()] = True
-    return np.flatnonzero(accepted).astype(np.int64)

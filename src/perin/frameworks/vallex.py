@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from perin.errors import InputError
 from perin.frameworks.vocabulary import Lexicon
+from perin.labels.space import fold
 
 
 def read_vallex(path: str | os.PathLike[str], prefix: str = "v#") -> Lexicon:
@@ -22,7 +23,7 @@ def read_vallex(path: str | os.PathLike[str], prefix: str = "v#") -> Lexicon:
     try:
         for _, element in ElementTree.iterparse(path):
             if element.tag == "word":
-                lemma = element.get("lemma", "").replace(" ", "_")
+                lemma = fold(element.get("lemma", "").replace(" ", "_"))
                 frames = entries.setdefault(lemma, {})
                 frames.update({prefix + id: None for frame in element.iter("frame") if (id := frame.get("id"))})
                 element.clear()

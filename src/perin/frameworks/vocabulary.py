@@ -15,7 +15,7 @@ AttributeClass: TypeAlias = tuple[tuple[str | None, tuple[Property, ...]], ...]
 """The attributes of the edges of a node pair: of all its edges (label None), or of each label that has any."""
 
 Lexicon: TypeAlias = Mapping[str, tuple[str, ...]]
-"""The values that a property may have, by node label, the most usual first."""
+"""The values that a property may have, by node label in lower case, the most usual first."""
 
 
 @dataclass(frozen=True)

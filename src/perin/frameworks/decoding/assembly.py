@@ -17,6 +17,7 @@ from perin.frameworks.prediction import Prediction
 from perin.frameworks.steps.step import FLAG
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.labels.space import fold
 
 
 def assembled(
@@ -61,7 +62,7 @@ def chosen_properties(
         for index in np.flatnonzero(rows.argmax(axis=1)).tolist():
             if lexicon is None:
                 chosen[index].append(Property(name, classes[int(rows[index].argmax()) - 1]))
-            elif listed := lexicon.get(labels[index]):
+            elif listed := lexicon.get(fold(labels[index])):
                 best = rows[index][class_numbers(listed, classes)].argmax()
                 chosen[index].append(Property(name, listed[int(best)]))
     return [tuple(pairs) for pairs in chosen]

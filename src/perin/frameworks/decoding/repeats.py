@@ -52,7 +52,7 @@ def without_repeats(scores: Scores, chosen: Bools, sources: Ints, repeats: Mappi
 
 
 def _assigned(scores: Scores, repeats: Mapping[int, float]) -> Ints:
-    """[M]: one label for each edge of a source, by an assignment in which every label occurs as often as there are edges."""
+    """[M]: one label for each edge of a source, by an assignment that has each label as often as there are edges."""
     count, size = scores.shape
     costs = -np.log(np.clip(scores.astype(np.float64), _SMALLEST, 1))
     again = np.zeros(size)

@@ -48,7 +48,7 @@ def free_structure(prediction: Prediction, nodes: Nodes, allowed: Bools, *, conn
 def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None = None) -> Ints:
     """[M]: the most probable attribute class of each pair; ``classes``: [M, A], those that are possible."""
     scores = prediction.edge_attributes
-    if scores is None:
+    if scores is None or not scores.shape[-1]:
         return np.zeros(len(pairs), dtype=np.int64)
     of_pairs = scores[pairs[:, 0], pairs[:, 1]]
     best: Ints = (of_pairs if classes is None else np.where(classes, of_pairs, -1.0)).argmax(axis=1)

@@ -17,9 +17,9 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Struc
     """The most probable tree of primary edges, remote edges that are more probable than not, and everyone's words.
 
     ``inner``: [K], the nodes that may have children, at least one.  ``remote``: [A], the attribute classes of remote
-    edges.  Two nodes have no edge (1 - p), a primary one (p times the probability that it is not remote) or a remote one;
-    the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the least
-    probable first.  Units without a word below them go, unless nothing says that they should have one.
+    edges.  Two nodes have no edge (1 - p), a primary one (p times the probability that it is not remote) or a remote
+    one; the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the
+    least probable first.  Units without a word below them go, unless nothing says that they should have one.
     """
     present = np.clip(prediction.presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
     remoteness = _remoteness(prediction, remote)
