@@ -24,7 +24,7 @@ class InputError(PerinError):
     """
 
     def __init__(
-        self, message: str, *, source: str | None = None, line: int | None = None, graph: str | None = None
+        self, message: str, source: str | None = None, line: int | None = None, graph: str | None = None
     ) -> None:
         super().__init__(message, source, line, graph)
         self.message = message

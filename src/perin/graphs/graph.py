@@ -216,8 +216,8 @@ class Graph:
 
     def anchored_text(self, id: int) -> str:
         """The words that a node is anchored to, joined by spaces; empty without anchors or input."""
-        text = self.input or ""
-        return " ".join(text[anchor.start : anchor.end] for anchor in self.node(id).anchors or ())
+        anchors = self.node(id).anchors or ()
+        return " ".join(self.input[anchor.start : anchor.end] for anchor in anchors) if self.input else ""
 
     def _ends(self, ids: Iterable[int]) -> tuple[Node, ...]:
         return tuple(self._nodes_by_id[id] for id in dict.fromkeys(ids) if id in self._nodes_by_id)

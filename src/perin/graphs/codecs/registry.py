@@ -24,6 +24,7 @@ FORMATS = (
     "sbn",
     "eds",
     "ucca",
+    "dot",
 )
 """Names of the codec modules (``-`` for ``_``), in the order that they are listed."""
 
