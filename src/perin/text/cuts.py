@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perin.text.lemmas import lookup
+from perin.text.lemmas import dictionary_lemma
 
 _UNIT = re.compile(r"\d(?=(?:[^\W\d_]{3,}|am|AM|pm|PM|[kcm]m|[km]g|ml|[kKMG][bB]|[kMG]?Hz|kW|ft|lb|oz|hr|yr|Uhr|Kč)$)")
 """The last digit before a unit or another word: 20|mins, 3.5|km, 8|tägig; but 1990s, 2nd, 3D, 21b stay whole."""
@@ -62,6 +62,6 @@ def _from_the_end(word: str, suffix: re.Pattern[str]) -> tuple[int, ...]:
 def _infinitive(word: str) -> tuple[int, ...]:
     """A verb whose dictionary form lacks an inner 'zu': aus|zu|halten, but not hinzufügen."""
     for position in range(2, len(word) - 4):
-        if word.startswith("zu", position) and lookup(word, "deu") == word[:position] + word[position + 2 :]:
+        if word.startswith("zu", position) and dictionary_lemma(word, "deu") == word[:position] + word[position + 2 :]:
             return position, position + 2
     return ()

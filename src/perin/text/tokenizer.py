@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from perin.text.cuts import cuts
 from perin.text.languages import checked
-from perin.text.lemmas import lemmatize
+from perin.text.lemmas import lemmatize_all
 from perin.text.scanner import chunks, runs
 from perin.text.sentence import Sentence, Token
 
-_CACHED_LENGTH = 40
-"""Longer chunks are rare; remembering them would cost memory and no time would be won."""
+_REMEMBERED = 40
+"""Longer chunks are rare; remembering them would cost memory and win no time."""
 
 
 def tokenize(text: str, language: str | None, id: str | None = None) -> Sentence:
@@ -25,26 +25,28 @@ def tokenize(text: str, language: str | None, id: str | None = None) -> Sentence
     [('Cats', 'cat'), ('ca', 'can'), ("n't", 'not'), ('swim', 'swim'), ('.', '.')]
     """
     language = checked(language) if language is not None else None
-    tokens = []
+    ranges: list[tuple[int, int]] = []
     for kind, start, end in chunks(text):
-        chunk = text[start:end]
         if kind == "markup":
-            tokens.append(Token(chunk, chunk, start, end))
+            ranges.append((start, end))
             continue
-        pieces = _cached_pieces(chunk, language) if end - start <= _CACHED_LENGTH else _pieces(chunk, language)
-        tokens.extend(Token(form, lemma, start + offset, start + offset + len(form)) for form, lemma, offset in pieces)
-    return Sentence(text, tuple(tokens), id, language)
+        find = _remembered_ranges if end - start <= _REMEMBERED else _ranges
+        ranges.extend((start + left, start + right) for left, right in find(text[start:end], language))
+    forms = [text[start:end] for start, end in ranges]
+    lemmas = lemmatize_all(forms, language)
+    tokens = tuple(Token(form, lemma, *range) for form, lemma, range in zip(forms, lemmas, ranges, strict=True))
+    return Sentence(text, tokens, id, language)
 
 
-def _pieces(chunk: str, language: str | None) -> tuple[tuple[str, str, int], ...]:
-    """Form, lemma and offset of each token of a chunk."""
-    return tuple((chunk[a:b], lemmatize(chunk[a:b], language), a) for a, b in _ranges(chunk, language))
+def _ranges(chunk: str, language: str | None) -> tuple[tuple[int, int], ...]:
+    """The ranges of the tokens of a chunk."""
+    return tuple(_cut(chunk, language))
 
 
-_cached_pieces = lru_cache(maxsize=1 << 17)(_pieces)
+_remembered_ranges = lru_cache(maxsize=1 << 17)(_ranges)
 
 
-def _ranges(chunk: str, language: str | None) -> Iterator[tuple[int, int]]:
+def _cut(chunk: str, language: str | None) -> Iterator[tuple[int, int]]:
     for kind, start, end in runs(chunk):
         inner = [start + cut for cut in cuts(chunk[start:end], language)] if kind == "word" else []
         yield from pairwise((start, *inner, end))

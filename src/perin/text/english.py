@@ -1,0 +1,112 @@
+"""English lemmas: a second dictionary that knows parts of speech, and what the neighbours of a form say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_SUBJECTS = _set("i you he she it we they who")
+_MODALS = _set("can could will would shall should may might must ca wo 'll to")
+_BE = _set("be am is are was were been being 'm 're")
+_HAVE = _set("have has had having 've")
+_ADVERBS = _set("not n't never also just always really even still only already ever often")
+_BEFORE_NOUN = _set(
+    "a an the this that these those my your his her its our their no any every each some 's "
+    "of in on at by for with from into about as over after under than like "
+    "great good little other own few next last main first second"
+)
+_BEFORE_IS = _SUBJECTS | _set("that there here what where how this everyone everything when")
+_NOUNS = {"leaves": "leaf", "lives": "life"}
+"""Plurals of nouns that look like verbs, and more often are."""
+
+
+@lru_cache(maxsize=1 << 17)
+def _readings(form: str) -> dict[str, tuple[str, ...]]:
+    """Lemmas of a lower-cased form by universal part of speech."""
+    import lemminflect
+
+    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(form)
+    return found
+
+
+def checked_lemma(form: str, lemma: str) -> str:
+    """The lemma, unless the second dictionary knows the form and no such lemma at all: then its own.
+
+    >>> checked_lemma("playing", "playe"), checked_lemma("Tom", "Tom")
+    ('play', 'Tom')
+    """
+    readings = _readings(form.lower())
+    known = {word for words in readings.values() for word in words}
+    if not known or lemma.lower() in known or lemma.lower() == form.lower():
+        return lemma
+    if any(lemma.lower() in words for words in _readings(lemma.lower()).values()):
+        return lemma
+    return next(readings[part][0] for part in ("VERB", "NOUN", "ADJ", "ADV", "AUX", "PROPN") if part in readings)
+
+
+def in_context(forms: Sequence[str], lemmas: Sequence[str]) -> list[str]:
+    """Lemmas corrected by the words around: of 's and 'd, and of forms of a verb that are also another word.
+
+    >>> in_context(["He", "'s", "left", "Tom", "'s", "left"], ["he", "'s", "left", "Tom", "'s", "left"])
+    ['he', 'be', 'leave', 'Tom', "'s", 'left']
+    """
+    words = [form.lower().replace("’", "'") for form in forms]
+    found = []
+    for index, lemma in enumerate(lemmas):
+        found.append(_in_context(words, index, lemma))
+        if words[index] == "'s":
+            words[index] = {"be": "is", "have": "has"}.get(found[-1], "'s")
+    return found
+
+
+def _in_context(words: list[str], index: int, lemma: str) -> str:
+    word = words[index]
+    before = words[index - 1] if index else ""
+    after = words[index + 1] if index + 1 < len(words) else ""
+    if word == "'s":
+        return _clitic_s(before, after)
+    if word == "'d":
+        return "have" if after in ("better", "been", "had") or after.endswith("ed") else "would"
+    if word == "am" and before.isdecimal():
+        return word
+    if word in _NOUNS:
+        return _NOUNS[word] if before in _BEFORE_NOUN else lemma
+    verb = _verb(word, lemma)
+    return verb if verb and _is_verb(words, index, before) else lemma
+
+
+def _clitic_s(before: str, after: str) -> str:
+    """'s is a form of 'be' or 'have', or marks a possessor (and is then its own lemma)."""
+    if before == "let":
+        return "we"
+    if after == "been" or (before in _BEFORE_IS and after in ("got", "had")):
+        return "have"
+    return "be" if before in _BEFORE_IS or after in ("a", "an", "the", "not", "n't", "so", "very", "going") else "'s"
+
+
+@lru_cache(maxsize=1 << 17)
+def _verb(word: str, lemma: str) -> str | None:
+    """The lemma as a verb of a form that was given another word's lemma; None where there is no question."""
+    verbs = _readings(word).get("VERB", ()) if word not in _MODALS else ()
+    return verbs[0] if verbs and lemma.lower() not in verbs and word not in verbs else None
+
+
+def _is_verb(words: list[str], index: int, before: str) -> bool:
+    """Whether the neighbours of a form that may be a verb's speak for it."""
+    word, gerund = words[index], words[index].endswith("ing")
+    index -= 1
+    while index > 0 and (words[index] in _ADVERBS or words[index].endswith("ly")):
+        index -= 1
+    governor = words[index] if index >= 0 else ""
+    if governor in _SUBJECTS:
+        return True
+    if gerund:
+        return governor in _BE
+    if governor in _MODALS:
+        return True
+    return not word.endswith("s") and (governor in _HAVE or before not in _BEFORE_NOUN)
