@@ -107,7 +107,7 @@ class Balance:
     """The weights of one treebank's losses, and the measurement of their gradients during a training step.
 
     In a step: :meth:`tap` what each head reads, :meth:`weigh` the losses, call ``backward`` on the result (of all
-    treebanks together), then :meth:`update`.  ``shared`` are the weights at which the kind "layer" compares.
+    treebanks together), then :meth:`update` by what was :meth:`measured`.  ``shared`` are the weights at which the kind "layer" compares.
     """
 
     def __init__(self, kind: Kind, rule: GradNorm, shared: Iterable[nn.Parameter] = ()) -> None:
@@ -149,9 +149,8 @@ class Balance:
         self._losses, self._norms = {}, {}
         return losses, norms
 
-    def update(self) -> None:
-        """Move the weights by what has been measured since the last update."""
-        losses, norms = self.measured()
+    def update(self, losses: Mapping[str, float], norms: Mapping[str, float]) -> None:
+        """Move the weights by what :meth:`measured` says."""
         if self.kind != "equal":
             self.rule.update(losses, norms)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -21,6 +22,16 @@ from perin.network.heads import TreebankHeads
 from perin.network.inputs import InputBatch, Preparation, SentenceInput
 from perin.network.layout import Layout, pick
 from perin.network.network import Hidden, Network
+from perin.network.sizes import KINDS
+
+Floats: TypeAlias = NDArray[np.float64]
+Common: TypeAlias = Callable[[Floats], Floats]
+"""Adds up an array over all processes."""
+
+
+def alone(array: Floats) -> Floats:
+    """The sum over the only process."""
+    return array
 
 
 @dataclass(frozen=True)
@@ -109,24 +120,64 @@ def batch_losses(
     }
 
 
-def total_loss(found: Mapping[str, Mapping[str, Loss]], batch: Batch, balances: Mapping[str, Balance]) -> Tensor:
-    """What is differentiated: each treebank's weighted losses, times its share of the batch's sentences."""
-    totals = []
-    for treebank, by_kind in found.items():
-        share = len(batch.sentences[treebank]) / batch.inputs.tokens.batch
-        totals.append(share * balances[treebank].weigh({kind: loss.mean for kind, loss in by_kind.items()}))
-    return torch.stack(totals).sum()
-
-
 def training_step(
-    network: Network, batch: Batch, objective: Objective, balances: Mapping[str, Balance]
-) -> dict[str, dict[str, Loss]]:
-    """Gradients of all weights for one batch, added to those that are there, and an update of the loss weights."""
-    found = batch_losses(network, batch, objective, balances)
-    torch.autograd.backward(total_loss(found, batch, balances))
-    for treebank in found:
-        balances[treebank].update()
-    return found
+    network: Network,
+    batch: Batch | None,
+    objective: Objective,
+    balances: Mapping[str, Balance],
+    *,
+    backward: Callable[[Tensor], object] = torch.autograd.backward,
+    common: Common = alone,
+) -> dict[str, dict[str, float]]:
+    """Gradients of all weights for one batch, added to those that are there, and an update of the loss weights.
+
+    What is differentiated is the sum of each treebank's weighted losses times its share of the sentences.  Returns
+    the losses.  Where several processes share a batch (None: nothing of it is left for this one), ``common`` adds up
+    an array over all of them: losses are divided by common counts, so that the sum of all processes' gradients is
+    that of one process with the whole batch, and all move their loss weights alike.
+    """
+    found = batch_losses(network, batch, objective, balances) if batch is not None else {}
+    counts = common(_counts(network, batch, found))
+    parts = []
+    for (treebank, sizes), row in zip(network.treebanks.items(), counts, strict=True):
+        if treebank in found:
+            numbers = dict(zip(sizes.kinds, row[1:], strict=False))
+            means = {kind: loss.total / max(numbers[kind], 1.0) for kind, loss in found[treebank].items()}
+            parts.append(balances[treebank].weigh(means) * float(row[0] / counts[:, 0].sum()))
+    if parts:
+        backward(torch.stack(parts).sum())
+    return _balanced(network, balances, counts, common)
+
+
+def _counts(network: Network, batch: Batch | None, found: Mapping[str, Mapping[str, Loss]]) -> Floats:
+    """[treebanks, 1 + kinds]: sentences, and what each loss is to be divided by."""
+    counts = np.zeros((len(network.treebanks), 1 + len(KINDS)))
+    for row, (treebank, sizes) in zip(counts, network.treebanks.items(), strict=True):
+        if batch is not None and treebank in found:
+            row[0] = len(batch.sentences[treebank])
+            row[1 : 1 + len(sizes.kinds)] = [found[treebank][kind].count for kind in sizes.kinds]
+    return counts
+
+
+def _balanced(
+    network: Network, balances: Mapping[str, Balance], counts: Floats, common: Common
+) -> dict[str, dict[str, float]]:
+    """Move the loss weights by what all processes measured; the losses of the treebanks that any of them saw."""
+    measured = np.zeros((2, len(network.treebanks), len(KINDS)))
+    for number, (treebank, sizes) in enumerate(network.treebanks.items()):
+        losses, norms = balances[treebank].measured()
+        measured[0, number, : len(sizes.kinds)] = [losses.get(kind, 0.0) for kind in sizes.kinds]
+        measured[1, number, : len(sizes.kinds)] = [norms.get(kind, 0.0) ** 2 for kind in sizes.kinds]
+    measured = common(measured)
+    result = {}
+    for number, (treebank, sizes) in enumerate(network.treebanks.items()):
+        if counts[number, 0]:
+            kinds = [kind for kind, count in zip(sizes.kinds, counts[number, 1:], strict=False) if count]
+            losses = dict(zip(sizes.kinds, measured[0, number].tolist(), strict=False))
+            norms = dict(zip(sizes.kinds, np.sqrt(measured[1, number]).tolist(), strict=False))
+            balances[treebank].update({kind: losses[kind] for kind in kinds}, norms)
+            result[treebank] = losses
+    return result
 
 
 def make_balances(
