@@ -261,7 +261,7 @@ def test_fields_survive(fields: dict[str, object]) -> None:
     ("graph", "message"),
     [
         (Graph("7", "amr"), "no nodes"),
-        (Graph("7", "eds", nodes=(Node(0, "a"),)), "framework eds"),
+        (Graph("7", "eds", nodes=(Node(0, "a"),)), "holds amr only"),
         (Graph("7", "amr", nodes=(Node(0, "a"), Node(1, "b"))), "2 parts"),
         (Graph("7", "amr", nodes=(Node(0, "a"), Node(0, "b"))), "same id"),
         (Graph("7", "amr", nodes=(Node(0, "a"),), tops=(1,)), "top 1"),

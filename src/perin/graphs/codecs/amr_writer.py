@@ -31,7 +31,7 @@ class _Layout:
 
 
 def encode(graph: Graph) -> str:
-    """A graph as PENMAN with its comment lines; InputError for one that is empty, in pieces or of another framework."""
+    """A graph as PENMAN with its comment lines; InputError for one that is empty or in pieces."""
     _check(graph)
     layout = _lay_out(graph)
     pairs = header.pairs(graph, **IMPLIED)
@@ -49,8 +49,6 @@ def encode(graph: Graph) -> str:
 
 
 def _check(graph: Graph) -> None:
-    if graph.framework not in (None, "amr"):
-        raise _unsayable(graph, f"it is of the framework {graph.framework}")
     if not graph.nodes:
         raise _unsayable(graph, "it has no nodes")
     ids = {node.id for node in graph.nodes}

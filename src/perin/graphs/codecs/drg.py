@@ -23,6 +23,7 @@ from perin.graphs.faults import Report
 from perin.graphs.graph import Graph
 
 _REFERENT = "REF"
+_BOX = re.compile("b[0-9]+")
 _SENSE = re.compile(r'"([a-z]\.[0-9?]{1,3})"')
 
 
@@ -53,9 +54,10 @@ class _ClauseBuilder(Builder):
 
     def build(self) -> bool:
         clauses = list(self._clauses())
-        self.box_names = {clause.box for clause in clauses}
-        self.box_names |= {clause.arguments[0] for clause in clauses if clause.is_relation}
         self.introduced = {clause.arguments[0] for clause in clauses if clause.is_referent}
+        arguments = {argument for clause in clauses for argument in clause.arguments} - self.introduced
+        self.box_names = {clause.box for clause in clauses} | set(filter(_BOX.fullmatch, arguments))
+        self.box_names |= {clause.arguments[0] for clause in clauses if clause.is_relation}
         for clause in clauses:
             self._add(clause)
         for name, node in self.boxes.referents.items():

@@ -64,8 +64,8 @@ def encode(graph: Graph) -> str:
 
 def _parts(graph: Graph) -> _Parts:
     kinds = {node.id: _kind(node, graph) for node in graph.nodes}
-    if graph.framework != "drg" or len(kinds) < len(graph.nodes):
-        raise _unsayable(graph, "it is no graph of the framework drg, or several of its nodes have the same id")
+    if len(kinds) < len(graph.nodes):
+        raise _unsayable(graph, "several of its nodes have the same id")
     parts = _Parts(
         {id: [] for id, kind in kinds.items() if kind == "box"},
         roles={id: [] for id, kind in kinds.items() if kind == "concept"},
