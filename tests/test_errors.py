@@ -34,6 +34,12 @@ def test_messages_fit_on_a_line_and_say_the_remedy():
     assert str(MissingDependencyError("x", "y")).endswith("pip install 'x'")
 
 
+def test_what_a_message_quotes_does_not_break_the_line():
+    error = InputError("label 'a\nb\x1b[31m'", graph="1\r2")
+    assert str(error) == r"graph 1\r2: label 'a\nb\x1b[31m'"
+    assert str(Finding("a\u2028b", "ä.mrp")) == r"ä.mrp: a\u2028b"
+
+
 def test_all_errors_are_perin_errors():
     assert all(issubclass(kind, PerinError) for kind in (InputError, UsageError, MissingDependencyError, ModelError))
 

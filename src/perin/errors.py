@@ -33,7 +33,7 @@ class InputError(PerinError):
         self.graph = graph
 
     def __str__(self) -> str:
-        return f"{place(self.source, self.line, self.graph)}{self.message}"
+        return one_line(f"{place(self.source, self.line, self.graph)}{self.message}")
 
 
 class UsageError(PerinError):
@@ -70,3 +70,14 @@ def place(source: str | None, line: int | None, graph: str | None) -> str:
     if where:
         where += ": "
     return where + (f"graph {graph}: " if graph is not None else "")
+
+
+def one_line(text: str) -> str:
+    r"""The text with line ends and other control characters made visible, whatever it quotes.
+
+    >>> print(one_line("label 'a\nb'"))
+    label 'a\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
