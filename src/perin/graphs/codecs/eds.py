@@ -47,7 +47,7 @@ _NODE = re.compile(
     rf"\[[ \t]*(?P<edges>{_PAIRS})?[ \t]*\](?=[ \t}}]|$)"
 )
 _PAIR_WORDS = re.compile(rf"({_WORD})[ \t]+({_WORD})")
-_TOP = re.compile(rf"(?:(?P<name>{_NAME})?:)(?=[\s(}}|]|$)")
+_TOP = re.compile(rf"(?P<name>{_NAME}):(?=[ \t]|$)|:(?=[ \t}}]|$)")
 _STATUS = re.compile(r"\((?:cyclic)?[ ]*(?:fragmented)?\)|\|")
 _IDENTIFIER = re.compile(r"#([^\s{]+)[ \t]*(?=\{|$)")
 
