@@ -63,13 +63,19 @@ class BrokenXML(Exception):
 
 
 def passages(lines: Lines, source: str) -> Iterator[Passage]:
-    """The passages of a document, each as soon as it ends; :class:`BrokenXML` where the document stops being XML."""
+    """The passages of a document, each as soon as it ends; :class:`BrokenXML` where the document stops being XML.
+
+    A file with nothing in it has no passages.
+    """
     reader = _Reader(source)
+    blank = True
     try:
         for chunk in _chunks(lines):
+            blank = blank and not chunk.strip()
             reader.parser.Parse(chunk, False)
             yield from reader.taken()
-        reader.parser.Parse("", True)
+        if not blank:
+            reader.parser.Parse("", True)
     except expat.ExpatError as error:
         yield from reader.taken()
         raise BrokenXML(f"no well-formed XML: {expat.ErrorString(error.code)}", error.lineno) from None
