@@ -128,7 +128,7 @@ class Framework:
             tops = (0,) if self.has_tops else ()
             return self.restored(replace(bare, nodes=(Node(0, self.empty),), tops=tops))
         flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
-        labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence), self.empty)
+        labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
         structure = self.structure(prediction, vocabulary, nodes, self.allowed(nodes))
         labels = self._edge_labels(prediction, vocabulary, structure)

@@ -17,7 +17,7 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     """[K]: the parent of each node in the tree of the greatest total weight, -1 for its root.
 
     ``weights``: [K, K], rows are parents; finite, :data:`FORBIDDEN` or of an absolute value far below a million.
-    ``roots``: [K], the nodes that may be the root.  Ties are broken in favour of the lowest numbers.
+    ``roots``: [K], the nodes that may be the root, at least one.
 
     >>> weights = np.array([[0.0, 5.0, 1.0], [4.0, 0.0, 3.0], [9.0, 0.0, 0.0]])
     >>> maximum_arborescence(weights, np.ones(3, dtype=bool)).tolist()

@@ -25,27 +25,32 @@ class Labelling:
     rules: RuleSet
     forms: tuple[str, ...]
     lemmas: tuple[str, ...]
-    fallback: str
-    """The label of a node for which no rule is defined."""
+    excluded: frozenset[int] = frozenset()
+    """Rules that are not applied."""
 
     @classmethod
-    def of(cls, rules: RuleSet, sentence: Sentence, fallback: str) -> Labelling:
+    def of(cls, rules: RuleSet, sentence: Sentence) -> Labelling:
         """The labelling of a sentence whose lemmas are translated already."""
         forms = tuple(token.form for token in sentence.tokens)
-        return cls(rules, forms, tuple(token.lemma for token in sentence.tokens), fallback)
+        return cls(rules, forms, tuple(token.lemma for token in sentence.tokens))
 
-    def from_token(self, scores: Scores, token: int, *, value: bool) -> tuple[str, float]:
+    def from_token(self, scores: Scores, token: int, *, value: bool) -> tuple[str, float] | None:
         """The best label, and its probability, where a rule sees all tokens from the query's on."""
-        return self._best(scores, lambda rule: self.rules.apply(rule, self.forms, self.lemmas, token, value=value))
+        return self._best(scores, self.forms, self.lemmas, token, value)
 
-    def from_anchors(self, scores: Scores, tokens: list[int], *, value: bool) -> tuple[str, float]:
+    def from_anchors(self, scores: Scores, tokens: list[int], *, value: bool) -> tuple[str, float] | None:
         """The best label, and its probability, where a rule sees the node's tokens."""
         forms = tuple([self.forms[token] for token in tokens])
         lemmas = tuple([self.lemmas[token] for token in tokens])
-        return self._best(scores, lambda rule: self.rules.apply(rule, forms, lemmas, value=value))
+        return self._best(scores, forms, lemmas, 0, value)
 
-    def _best(self, scores: Scores, apply: Callable[[int], str | None]) -> tuple[str, float]:
-        return best_label(scores, apply) or (self.fallback, 0.0)
+    def _best(
+        self, scores: Scores, forms: tuple[str, ...], lemmas: tuple[str, ...], anchor: int, value: bool
+    ) -> tuple[str, float] | None:
+        def apply(rule: int) -> str | None:
+            return None if rule in self.excluded else self.rules.apply(rule, forms, lemmas, anchor, value=value)
+
+        return best_label(scores, apply)
 
 
 def best_label(scores: Scores, apply: Callable[[int], str | None]) -> tuple[str, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,40 +49,41 @@ class NodeChoice:
 
     def nodes(self, required: str | None, unique: bool) -> Nodes:
         """The most probable labels and anchors, with at least (or exactly) one node of the required label."""
-        chosen = [self._label(index, scores) for index, scores in enumerate(self._scores)]
+        chosen = [self._label(index, self._labelling) for index in range(len(self._tokens))]
         labels = [label for label, _ in chosen]
         if required is not None and (required not in labels or (unique and labels.count(required) > 1)):
             labels = self._with(required, chosen, unique)
         return Nodes(labels, self._flags, self._anchors)
 
-    def _label(self, index: int, scores: Scores) -> tuple[str, float]:
-        value = bool(self._flags[index])
+    def _label(self, index: int, labelling: Labelling) -> tuple[str, float]:
+        """A node's best label and its probability; the form of the query's token if no rule is defined."""
+        scores, token, value = self._scores[index], self._tokens[index], bool(self._flags[index])
         if self._anchors is None or self._anchor_scores is None:
-            return self._labelling.from_token(scores, self._tokens[index], value=value)
-        own = np.flatnonzero(self._anchors[index]).tolist()
-        label, probability = self._labelling.from_anchors(scores, own, value=value)
-        if own or not len(self._labelling.forms):
-            return label, probability
-        # A node without anchors has an absolute label.  If a relative one is so much more probable that it outweighs
-        # the anchor which it needs, the node gets both.
-        token = int(self._anchor_scores[index].argmax())
-        odds = float(self._anchor_scores[index, token])
-        other, better = self._labelling.from_anchors(scores, [token], value=value)
-        if other != label and better * odds > probability * (1 - odds):
-            self._anchors[index, token] = True
-            return other, better
-        return label, probability
+            best = labelling.from_token(scores, token, value=value)
+        else:
+            anchors = self._anchors[index]
+            best = labelling.from_anchors(scores, np.flatnonzero(anchors).tolist(), value=value)
+            if not anchors.any():
+                # Without an anchor the label is absolute.  A relative one and the anchor it needs may be more probable.
+                likely = int(self._anchor_scores[index].argmax())
+                odds = float(self._anchor_scores[index, likely])
+                other = labelling.from_anchors(scores, [likely], value=value)
+                if other is not None and (best is None or _outweighs(other, best, odds)):
+                    anchors[likely] = True
+                    best = other
+        return best or (labelling.forms[token], 0.0)
 
     def _with(self, required: str, chosen: Sequence[tuple[str, float]], unique: bool) -> list[str]:
         rules = absolute_rules(self._labelling.rules, required)
-        named = self._scores[:, rules].sum(axis=1)
         if unique:
-            rest = self._scores.copy()
-            rest[:, rules] = 0
-            chosen = [
-                self._label(index, rest[index]) if label == required else (label, probability)
-                for index, (label, probability) in enumerate(chosen)
-            ]
+            others = replace(self._labelling, excluded=frozenset(rules))
+            chosen = [self._label(index, others) if pair[0] == required else pair for index, pair in enumerate(chosen)]
+        named = self._scores[:, rules].sum(axis=1)
         labels = [label for label, _ in chosen]
         labels[least_loss(named, np.array([probability for _, probability in chosen]))] = required
         return labels
+
+
+def _outweighs(anchored: tuple[str, float], bare: tuple[str, float], probability: float) -> bool:
+    """Whether another label with an anchor of this probability is more probable than a label without the anchor."""
+    return anchored[0] != bare[0] and anchored[1] * probability > bare[1] * (1 - probability)

@@ -11,7 +11,7 @@ from perin.graphs.normalisation import normal_edge
 
 @dataclass(frozen=True)
 class NormalEdges:
-    """Turns inverse edges round and, on the way back, inverts as few as make every node reachable from the top."""
+    """Turns inverse edges round and, on the way back, inverts those without which the top would not reach a node."""
 
     def encode(self, graph: Graph) -> Graph:
         """All edges in their normal direction; edges that then are equal become one."""
@@ -23,8 +23,10 @@ class NormalEdges:
 
     def decode(self, graph: Graph) -> Graph:
         """Every edge keeps its place in the list; inverted ones say in ``normal`` what they were."""
-        inverted = set(_against_the_arrow(graph))
-        edges = (_inverse(edge) if index in inverted else _plain(edge) for index, edge in enumerate(graph.edges))
+        edges = list(map(_plain, graph.edges))
+        for index in _against_the_arrow(graph):
+            if graph.edges[index].label:
+                edges[index] = _inverse(graph.edges[index])
         return replace(graph, edges=tuple(edges))
 
 

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perin.frameworks.decoding.labels import Labelling, best_label, least_loss
+from perin.frameworks.prediction import Prediction
+from perin.labels.rules import AbsoluteRule, parse
+from perin.labels.ruleset import RuleSet
+from perin.labels.space import RuleSpace
+
+
+def _scores(*values: float) -> np.ndarray:
+    return np.array(values, dtype=np.float32)
+
+
+def test_rules_that_yield_one_label_are_added_up() -> None:
+    labels = {1: "dogs", 2: "dog", 3: "dog"}
+    assert best_label(_scores(0.1, 0.4, 0.25, 0.25), labels.get) == ("dog", pytest.approx(0.5))
+    assert best_label(_scores(0.1, 0.5, 0.2, 0.2), labels.get) == ("dogs", pytest.approx(0.5))
+
+
+def test_undefined_rules_are_never_applied() -> None:
+    labels = {1: None, 2: "dog"}
+    assert best_label(_scores(0.0, 0.9, 0.1), labels.get) == ("dog", pytest.approx(0.1))
+    assert best_label(_scores(0.0, 0.5, 0.5), {}.get) is None
+    assert best_label(_scores(1.0), {}.get) is None
+
+
+def test_a_defined_rule_is_found_however_improbable() -> None:
+    scores = _scores(0.0, *[0.05] * 20, 0.0)
+    assert best_label(scores, {21: "last"}.get) == ("last", 0.0)
+
+
+def test_null_is_no_rule() -> None:
+    assert best_label(_scores(0.9, 0.06, 0.04), {1: "a", 2: "b"}.get) == ("a", pytest.approx(0.06))
+
+
+def test_least_loss() -> None:
+    assert least_loss(_scores(0.1, 0.3), _scores(0.2, 0.9)) == 0
+    assert least_loss(_scores(0.0, 0.0), _scores(0.9, 0.1)) == 1
+
+
+def test_no_rule_at_all_gives_no_label() -> None:
+    labelling = Labelling(RuleSet(RuleSpace(), []), (), ())
+    assert labelling.from_anchors(_scores(1.0), [], value=False) is None
+
+
+@pytest.fixture
+def anchored(samples: dict[str, Any]) -> Callable[..., list[Any]]:
+    """Nodes of a Chinese AMR with one query a token, for given scores of labels and anchors."""
+    sample = samples["amr-zho"]
+    rules = RuleSet(sample.vocabulary.rules.space, [parse('token(0, 0, "", 0, 0, "", "-01")'), AbsoluteRule("cause")])
+    vocabulary = replace(sample.vocabulary, rules=rules)
+
+    def decode(labels: list[list[float]], anchors: list[list[float]]) -> list[Any]:
+        count = len(labels)
+        sentence = replace(sample.sentence, tokens=sample.sentence.tokens[:count])
+        prediction = Prediction(
+            sentence,
+            1,
+            np.array(labels, dtype=np.float32),
+            np.arange(count),
+            np.zeros((count, count), dtype=np.float32),
+            np.zeros((count, count, len(vocabulary.edge_labels)), dtype=np.float32),
+            np.array(anchors, dtype=np.float32),
+            properties=np.zeros(count, dtype=np.float32),
+            tops=np.ones(count, dtype=np.float32) / count,
+        )
+        return [(node.label, len(node.anchors or ())) for node in sample.framework.decode(prediction, vocabulary).nodes]
+
+    return decode
+
+
+def test_a_node_without_anchors_has_an_absolute_label(anchored: Callable[..., list[Any]]) -> None:
+    assert anchored([[0, 0.5, 0.5]], [[0.3]]) == [("cause", 0)]
+    assert anchored([[0, 0.9, 0.1]], [[0.05]]) == [("cause", 0)]
+
+
+def test_a_relative_label_can_outweigh_a_missing_anchor(anchored: Callable[..., list[Any]]) -> None:
+    assert anchored([[0, 0.9, 0.1]], [[0.4]]) == [("他-01", 1)]
+
+
+def test_several_anchors_and_none_in_one_sentence(anchored: Callable[..., list[Any]]) -> None:
+    nodes = anchored([[0, 1, 0], [0, 0, 1]], [[0.9, 0.8], [0.1, 0.2]])
+    assert nodes == [("他也-01", 2), ("cause", 0)]

@@ -1,0 +1,171 @@
+"""Graphs of every framework through encoding, a perfect prediction and decoding."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perin.errors import InputError
+from perin.frameworks.perfect import layout, perfect_prediction
+from perin.frameworks.prediction import Prediction
+from perin.frameworks.target import Target
+from perin.graphs import findings
+from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.graphs.isomorphism import isomorphic
+from perin.text.sentence import Sentence
+
+
+def _perfect(sample: Any, target: Target, queries: int | None = None) -> Prediction:
+    queries = queries or sample.framework.queries
+    places = layout(target, queries).places
+    return perfect_prediction(sample.framework, target, sample.sentence, sample.vocabulary, queries, places)
+
+
+def test_nothing_is_lost(sample: Any) -> None:
+    target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
+    decoded = sample.framework.decode(_perfect(sample, target), sample.vocabulary)
+    assert [str(finding) for finding in findings(decoded)] in ([], ["graph 1: note: the graph falls into 2 parts"])
+    assert isomorphic(decoded, sample.graph, normalised=True)
+
+
+def test_steps_are_reversible(sample: Any) -> None:
+    form = sample.framework
+    assert isomorphic(form.restored(form.simplified(sample.graph)), sample.graph, normalised=True)
+
+
+def test_a_prediction_holds_the_sentence_and_arrays_only(sample: Any) -> None:
+    """Its shapes are those of the heads, and nothing else could smuggle the gold graph to the decoder."""
+    words, queries = sample.vocabulary, 7
+    target = sample.framework.encode(sample.graph, sample.sentence, words)
+    prediction = _perfect(sample, target, queries)
+    t, k, rules, labels = len(sample.sentence), len(target), len(words.rules), len(words.edge_labels)
+    shapes = {
+        "labels": (t * queries, rules + 1),
+        "accepted": (k,),
+        "presence": (k, k),
+        "edge_labels": (k, k, labels),
+        "anchors": (k, t),
+        "edge_attributes": (k, k, len(words.edge_attributes) + 1),
+        "properties": (k,),
+        "tops": (k,),
+    }
+    for field in fields(prediction):
+        value = getattr(prediction, field.name)
+        if field.name in shapes:
+            assert value is None or (type(value) is np.ndarray and value.shape == shapes[field.name])
+            assert value is None or value.dtype == (np.int64 if field.name == "accepted" else np.float32)
+    assert (np.diff(prediction.accepted) > 0).all()
+    assert prediction.property_classes.keys() == words.property_classes.keys()
+    for name, scores in prediction.property_classes.items():
+        assert scores.shape == (k, len(words.property_classes[name]) + 1)
+    assert type(prediction.sentence) is Sentence
+    assert prediction.sentence is sample.sentence
+    assert prediction.queries == queries
+    assert {field.name for field in fields(prediction)} == {*shapes, "sentence", "queries", "property_classes"}
+
+
+def test_every_node_lies_on_a_query_of_its_tokens(sample: Any) -> None:
+    target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
+    found = layout(target, sample.framework.queries)
+    assert found.dropped == found.outside == 0
+    assert len(set(found.places.tolist())) == len(target)
+    assert target.mask[np.arange(len(target)), found.places // sample.framework.queries].all()
+
+
+def as_graph(target: Target) -> Graph:
+    """A target as a graph, so that equality up to the order of nodes can be tested."""
+
+    def row(array: np.ndarray | None, index: int) -> str:
+        return "" if array is None else str(np.asarray(array[index]).tolist())
+
+    nodes = []
+    for index in range(len(target)):
+        own = target.rule_nodes == index
+        rules = sorted(zip(target.rule_tokens[own].tolist(), target.rule_ids[own].tolist(), strict=True))
+        arrays = (target.mask, target.anchors, target.properties, target.tops, *target.property_classes.values())
+        nodes.append(Node(index, f"{rules} {[row(array, index) for array in arrays]}"))
+    edges = [
+        Edge(source, target_, f"{target.edge_labels[pair].tolist()} {row(target.edge_attributes, pair)}")
+        for pair, (source, target_) in enumerate(target.edges.tolist())
+    ]
+    return Graph("1", nodes=tuple(nodes), edges=tuple(edges))
+
+
+def shuffled(graph: Graph, seed: int) -> Graph:
+    """The same graph with other ids and in another order."""
+    rng = random.Random(seed)
+
+    def mixed(items: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(rng.sample(list(items), len(items)))
+
+    ids = dict(zip((node.id for node in graph.nodes), rng.sample(range(100), len(graph)), strict=True))
+    nodes = [replace(node, properties=mixed(node.properties)) for node in graph.nodes]
+    return replace(graph, nodes=mixed(nodes), edges=mixed(graph.edges)).relabelled(ids)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_order_and_ids_do_not_change_the_target(sample: Any, seed: int) -> None:
+    encode = sample.framework.encode
+    target = encode(sample.graph, sample.sentence, sample.vocabulary)
+    other = encode(shuffled(sample.graph, seed), sample.sentence, sample.vocabulary)
+    assert as_graph(other).isomorphic(as_graph(target))
+
+
+def test_a_permuted_target_is_the_same_target(sample: Any) -> None:
+    target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
+    order = np.random.default_rng(0).permutation(len(target))
+    permuted = target.permuted(order)
+    assert as_graph(permuted).isomorphic(as_graph(target))
+    assert (permuted.mask == target.mask[order]).all()
+    decoded = sample.framework.decode(_perfect(sample, permuted), sample.vocabulary)
+    assert isomorphic(decoded, sample.graph, normalised=True)
+
+
+def test_more_nodes_than_queries(sample: Any) -> None:
+    few = replace(sample.sentence, tokens=sample.sentence.tokens[:2])
+    target = sample.framework.encode(sample.graph, few, sample.vocabulary)
+    found = layout(target, 1)
+    assert found.dropped == len(target) - 2
+    prediction = perfect_prediction(sample.framework, target, few, sample.vocabulary, 1, found.places)
+    decoded = sample.framework.decode(prediction, sample.vocabulary)
+    assert not [finding for finding in findings(decoded) if finding.severity == "error"]
+
+
+def test_what_the_vocabulary_lacks_is_missing(samples: dict[str, Any], learn: Callable[..., Any]) -> None:
+    sample = samples["ptg"]
+    poor = learn(
+        sample.framework,
+        Graph("1", "ptg", "ces", nodes=(Node(0), Node(1, "a")), edges=(Edge(0, 1, "PRED"),), tops=(0,)),
+    )
+    target = sample.framework.encode(sample.graph, sample.sentence, poor)
+    assert target.edge_attributes is None
+    assert target.property_classes == {}
+    assert target.edge_labels.any(axis=1).sum() == 1
+    prediction = perfect_prediction(sample.framework, target, sample.sentence, poor, 3, layout(target, 3).places)
+    decoded = sample.framework.decode(prediction, poor)
+    assert len(decoded) == len(sample.graph)
+    assert not list(findings(decoded))
+
+
+def test_tokens_of_another_text_are_refused(sample: Any) -> None:
+    with pytest.raises(InputError, match="another text"):
+        sample.framework.encode(replace(sample.graph, input="x"), sample.sentence, sample.vocabulary)
+
+
+def test_frameworks_demand_what_their_graphs_have(samples: dict[str, Any]) -> None:
+    """Choices of single frameworks that nothing else would show."""
+    targets = {name: s.framework.encode(s.graph, s.sentence, s.vocabulary) for name, s in samples.items()}
+    assert targets["amr"].anchors is None
+    assert not targets["amr"].mask.all()  # artificial anchors: Tom
+    assert targets["amr-zho"].anchors is not None
+    assert not targets["amr-zho"].anchors.any(axis=1).all()  # a node without anchors
+    assert targets["drg"].tops is targets["ptg"].tops is targets["ucca"].tops is None
+    assert len(targets["drg"]) == len(samples["drg"].graph) - 6  # relations that became edges
+    assert targets["amr"].edge_labels.sum(axis=1).max() == 2
+    assert set(targets["ptg"].property_classes) == {"frame", "sempos", "tfa"}
+    assert Property("polarity", "-") in samples["amr"].graph.nodes[0].properties
