@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from perin.errors import InputError, UsageError
+from perin.graphs import Graph, Node, Tolerant, codec, dump, dumps, load, loads
+from perin.graphs.codecs.registry import FORMATS, files, guess, locate
+
+GRAPH = Graph("1", "eds", flavor=1, input="Dogs", nodes=(Node(0, "dog"),), tops=(0,))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_complete(name):
+    format = codec(name)
+    assert format.name == name
+    assert format.summary
+    assert "\n" not in format.summary
+    assert format.read or format.write
+    assert format.suffixes
+    for suffix in format.suffixes:
+        assert guess(f"some/where{suffix}") is format
+        assert guess(f"some/where{suffix}.gz") is format
+
+
+def test_unknown_formats_and_names():
+    with pytest.raises(UsageError, match=r"unknown format 'xyz'; known are: mrp, .*eds"):
+        codec("xyz")
+    with pytest.raises(UsageError, match=r"can't guess the format of a\.xyz: its name does not tell"):
+        guess("a.xyz")
+    assert guess("-").name == "mrp"
+
+
+def test_dump_and_load(tmp_path):
+    for name in ("x.mrp", "x.mrp.gz", "x.eds", "x.eds.gz"):
+        dump(GRAPH, tmp_path / name)
+        assert list(load(tmp_path / name)) == [GRAPH]
+    assert list(load(tmp_path / "x.eds", "eds")) == [GRAPH]
+    assert [(line, graph) for _, line, graph in locate(tmp_path / "x.eds")] == [(3, GRAPH)]
+
+
+def test_formats_hold_graphs_of_their_framework_only(tmp_path):
+    for name in ("ucca", "eds"):
+        amr = Graph("7", "amr", nodes=(Node(0, "x"),))
+        with pytest.raises(
+            InputError, match=f"graph 7: framework amr, but the format {name} holds {name} only; write mrp"
+        ):
+            dump([amr], tmp_path / "out", name)
+    assert list(tmp_path.iterdir()) == []
+    assert loads(dumps(Graph("1", nodes=(Node(0, "a"),)), "eds"), "eds")
+
+
+def test_formats_that_are_only_written_or_read(tmp_path):
+    with pytest.raises(UsageError, match="the format dot can be written but not read"):
+        loads("", "dot")
+    unwritable = [name for name in FORMATS if codec(name).write is None]
+    for name in unwritable:
+        with pytest.raises(UsageError, match="can be read but not written"):
+            dump(GRAPH, tmp_path / "out", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders(tmp_path):
+    with pytest.raises(UsageError, match="its name does not tell"):
+        list(load(tmp_path))
+    with pytest.raises(InputError, match=r"no file in this folder ends in \.eds"):
+        list(load(tmp_path, "eds"))
+    dump(GRAPH, tmp_path / "b.eds")
+    dump(Graph("2", "eds"), tmp_path / "a.eds.gz")
+    (tmp_path / ".hidden.eds").write_text("nonsense")
+    (tmp_path / "folder.eds").mkdir()
+    assert [graph.id for graph in load(tmp_path)] == ["2", "1"]
+    assert [source.rsplit("/", 1)[1] for source, _, _ in locate(tmp_path)] == ["a.eds.gz", "b.eds"]
+    dump(GRAPH, tmp_path / "c.mrp")
+    with pytest.raises(UsageError, match=r"files of several formats \(eds, mrp\)"):
+        files(tmp_path)
+    assert len(list(load(tmp_path, "eds"))) == 2
+    dump(GRAPH, tmp_path / "d.eds")
+    with pytest.raises(InputError, match=r"d\.eds:3: graph 1: there is an earlier graph"):
+        list(load(tmp_path, "eds"))
+    tolerant = Tolerant()
+    assert len(list(load(tmp_path, "eds", report=tolerant))) == 3
+    assert len(tolerant.findings) == 1
+
+
+def test_standard_streams(monkeypatch, capsysbinary):
+    dump([GRAPH], "-")
+    written = capsysbinary.readouterr().out
+    assert written == dumps(GRAPH).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(written))))
+    assert list(load("-")) == [GRAPH]
+
+
+def test_reading_is_lazy(tmp_path):
+    (tmp_path / "x.mrp").write_text('{"id": "1"}\nnonsense\n')
+    graphs = load(tmp_path / "x.mrp")
+    assert next(graphs).id == "1"
+    with pytest.raises(InputError):
+        next(graphs)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if codec(name).write])
+def test_writing_holds_few_graphs_at_a_time(name):
+    """When a graph is asked for, the one two before it has been written (UCCA XML looks one ahead)."""
+    framework = (*codec(name).frameworks, "amr")[0]
+
+    def one_by_one():
+        for number in range(4):
+            if number >= 2:
+                assert f"graph-{number - 2}" in stream.getvalue()
+            yield Graph(
+                f"graph-{number}",
+                framework,
+                nodes=(Node(0),) if framework in ("ucca", "drg") else (Node(0, "a"),),
+                tops=(0,),
+            )
+
+    stream = io.StringIO()
+    codec(name).write(one_by_one(), stream)
+    assert "graph-3" in stream.getvalue()
+
+
+def test_streaming_takes_no_more_memory_for_more_graphs(tmp_path):
+    """Ten times the graphs, at most 8 MB more at the peak; holding them would take ten times that."""
+    line = dumps(Graph("%", "eds", input="word " * 200, nodes=tuple(Node(id, f"label {id}") for id in range(200))))
+    peaks = []
+    for count in (100, 1000):
+        path = tmp_path / f"{count}.mrp"
+        with path.open("w") as stream:
+            stream.writelines(line.replace("%", str(number)) for number in range(count))
+        code = (
+            "import resource, sys; from perin.graphs import load\n"
+            "for graph in load(sys.argv[1]): pass\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 8192
