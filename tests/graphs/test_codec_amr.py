@@ -483,36 +483,3 @@ def test_any_connected_graph_survives_and_other_tools_read_it(graph: Graph) -> N
     text = dumps(graph, "amr")
     assert len(penman.decode(text).instances()) == len(graph.nodes)
     assert len(smatch_parsed(text).nodes) == len(graph.nodes)
-
-
-junk = st.text(st.sampled_from('()/:~"\\# \nab1-xé狗_=,{}[]\x00\u2028'), max_size=12)
-
-
-@st.composite
-def damaged(draw: st.DrawFn, sound: str) -> str:
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(sound)))
-        end = draw(st.integers(start, min(len(sound), start + 20)))
-        sound = sound[:start] + draw(st.one_of(junk, st.text(max_size=5))) + sound[end:]
-    return sound
-
-
-@settings(deadline=None, max_examples=300)
-@given(
-    st.one_of(
-        junk,
-        st.text(),
-        damaged(SAMPLE),
-        damaged(CHINESE),
-        graphs().map(lambda graph: dumps(graph, "amr")).flatmap(damaged),
-    )
-)
-def test_any_text_is_read_or_refused(text: str) -> None:
-    tolerant = Tolerant()
-    read = loads(text, "amr", report=tolerant)
-    if any(finding.severity == "error" for finding in tolerant.findings):
-        assert all(finding.line for finding in tolerant.findings)
-        with pytest.raises(InputError):
-            loads(text, "amr")
-    else:
-        assert loads(text, "amr") == read

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from perin.errors import InputError, UsageError
 from perin.graphs import Edge, Graph, Tolerant, dumps, findings, load, loads
@@ -74,7 +72,9 @@ def test_samples_are_read_to_their_graphs(shared: Path) -> None:
         assert (graph.framework, graph.flavor) == (wanted.framework, wanted.flavor)
 
 
-@pytest.mark.parametrize("treebank", ["drg-eng/dev", "drg-eng/train", "drg-deu/dev", "drg-deu/train"])
+@pytest.mark.parametrize(
+    "treebank", ["drg-eng/dev", pytest.param("drg-eng/train", marks=pytest.mark.slow), "drg-deu/dev", "drg-deu/train"]
+)
 def test_treebanks_written_as_clauses_are_read_back(shared: Path, treebank: str) -> None:
     graphs = list(load(shared / "data" / f"{treebank}.mrp.gz"))
     back = loads("".join(map(clauses, graphs)), "drg")
@@ -160,29 +160,3 @@ def test_graphs_are_read_one_by_one() -> None:
         raise AssertionError("read on")
 
     assert next(drg.read(lines(), "-", strict))[0] == 2
-
-
-junk = st.text(st.sampled_from('bx1 "%\\\n.[]-~RENG:a狗\x00\u2028'), max_size=12)
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> str:
-    text = SAMPLE
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(text)))
-        end = draw(st.integers(start, min(len(text), start + 20)))
-        text = text[:start] + draw(st.one_of(junk, st.text(max_size=5))) + text[end:]
-    return text
-
-
-@settings(deadline=None, max_examples=300)
-@given(st.one_of(junk, st.text(), damaged()))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    tolerant = Tolerant()
-    read = loads(text, "drg", report=tolerant)
-    if any(finding.severity == "error" for finding in tolerant.findings):
-        assert all(finding.line for finding in tolerant.findings)
-        with pytest.raises(InputError):
-            loads(text, "drg")
-    else:
-        assert loads(text, "drg") == read

@@ -66,8 +66,6 @@ class _Reader:
 
     def read(self, lines: Lines) -> Iterator[tuple[int, Graph]]:
         for block in self._blocks(lines):
-            self.count += 1
-            block.pairs.setdefault("id", str(self.count))
             graph = self._graph(block)
             if graph is not None:
                 yield block.line, graph
@@ -89,7 +87,9 @@ class _Reader:
                     if start[0] != "(":
                         self._fault(f"expected '(' or a comment, found {_shown(line[start.start() :])}", number)
                         break
-                    block, self.pairs = _Block(number, self.pairs), {}
+                    self.count += 1
+                    block = _Block(number, {"id": str(self.count)} | self.pairs)
+                    self.pairs = {}
                 position = block.take(line, start.start())
                 if position is not None:
                     yield block
@@ -112,10 +112,8 @@ class _Reader:
             self._fault("no graph stands below its comment lines", number, id)
 
     def _graph(self, block: _Block) -> Graph | None:
-        id = block.pairs["id"]
-
-        def fault(message: str, severity: Severity = "error") -> None:
-            self.report(Finding(message, self.source, block.line, id, severity))
+        def fault(message: str, severity: Severity) -> None:
+            self._fault(message, block.line, block.pairs["id"], severity)
 
         plain = None if block.pairs.keys() & {ANCHORS, PATCH} else camr.plain(block.body)
         try:
@@ -126,7 +124,7 @@ class _Reader:
             words = camr.words(block.pairs.get("snt", "")) if is_chinese else None
             return graph_from_tree(tree, block.pairs, fault, words)
         except Malformed as malformed:
-            fault(str(malformed))
+            fault(str(malformed), "error")
         return None
 
     def _tree(self, body: Sequence[str], block: _Block) -> Tree | None:
@@ -144,10 +142,10 @@ class _Reader:
 
     def _cut_short(self, block: _Block) -> None:
         message = f"the graph is cut short: {block.depth} parentheses are not closed"
-        self._fault(message, block.line, block.pairs.get("id"))
+        self._fault(message, block.line, block.pairs["id"])
 
-    def _fault(self, message: str, line: int, id: str | None = None) -> None:
-        self.report(Finding(message, self.source, line, id))
+    def _fault(self, message: str, line: int, id: str | None = None, severity: Severity = "error") -> None:
+        self.report(Finding(message, self.source, line, id, severity))
 
 
 def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:

@@ -109,6 +109,9 @@ def _place(edge: Edge, kinds: Mapping[int, str], parts: _Parts, graph: Graph) ->
         if edge.target in parts.opened or edge.source == edge.target:
             raise _unsayable(graph, f"several relations lead to box {edge.target}")
         parts.opened[edge.target] = (edge.source, edge.label)
+    elif ends == ("box", "role") and edge.label == MEMBER:
+        role = graph.node(edge.target).label
+        raise _unsayable(graph, f"the role {role} (node {edge.target}) holds in another box than its source")
     elif edge.label is not None or "role" not in ends or None in ends:
         raise _unsayable(graph, f"{shown} leads from {_a(ends[0])} to {_a(ends[1])}")
 
