@@ -17,6 +17,7 @@ from perin.errors import PerinError
 
 VERBS = {
     "convert": "change the format of graphs",
+    "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
     "validate": "check graphs for well-formedness",
 }
 

@@ -219,6 +219,12 @@ class Graph:
         anchors = self.node(id).anchors or ()
         return " ".join(self.input[anchor.start : anchor.end] for anchor in anchors) if self.input else ""
 
+    def _repr_svg_(self) -> str:
+        """The drawing that notebooks show."""
+        from perin.graphs.drawing import svg
+
+        return svg(self)
+
     def _ends(self, ids: Iterable[int]) -> tuple[Node, ...]:
         return tuple(self._nodes_by_id[id] for id in dict.fromkeys(ids) if id in self._nodes_by_id)
 

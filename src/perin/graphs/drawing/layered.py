@@ -1,0 +1,182 @@
+"""A sketch as a layered graph: vertices on ranks, joined only between neighbouring ranks.
+
+Shapes stand on even ranks, edge labels on the odd ranks between them, words on the last rank.  A link or an anchor has
+a vertex of its own on every rank that it passes, so that no line runs through a box or a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from perin.graphs.drawing.layers import assign_layers, stagger
+from perin.graphs.drawing.lettering import text_width
+from perin.graphs.drawing.measures import LEADING, LOOP, WORD, Block, label_block, shape_block
+from perin.graphs.drawing.sketch import Sketch
+
+Kind = Literal["shape", "word", "bend", "label", "stem"]
+
+_DISTANCE = {"shape": 14.0, "word": 5.0, "bend": 9.0, "label": 7.0, "stem": 8.0}
+_ROOM = 900.0
+_TOUCHING = 0.5
+_PORT, _MOST_PORTS = 10.0, 12
+
+
+@dataclass(slots=True)
+class Vertex:
+    """Something that takes room on a rank; it reaches ``left`` and ``right`` of its position.
+
+    ``key`` is its first place among the others of its rank; ``spaced`` is false for a word with no space before it.
+    """
+
+    kind: Kind
+    rank: int
+    left: float
+    right: float
+    height: float
+    key: float = 0.0
+    spaced: bool = True
+
+
+@dataclass(slots=True)
+class Layered:
+    """Vertices, and how they are joined: shapes first, then words, then what lies on links and on anchors.
+
+    ``paths[i]`` are the vertices of link ``i`` from its upper to its lower shape (empty for a loop); ``stems`` those of
+    the lines from a shape to a word, or to the next shape that stands for the same word.  ``blocks`` are the texts of
+    the shapes and ``labels`` those of the links.
+    """
+
+    vertices: list[Vertex] = field(default_factory=list)
+    paths: list[list[int]] = field(default_factory=list)
+    stems: list[list[int]] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    labels: list[Block] = field(default_factory=list)
+
+    def layers(self) -> list[list[int]]:
+        """The vertices of each rank, ordered by their keys."""
+        layers: list[list[int]] = [[] for _ in range(1 + max((vertex.rank for vertex in self.vertices), default=-1))]
+        for number, vertex in enumerate(self.vertices):
+            layers[vertex.rank].append(number)
+        for layer in layers:
+            layer.sort(key=lambda number: self.vertices[number].key)
+        return layers
+
+    def gap(self, first: int, second: int) -> float:
+        """The least distance between the positions of two neighbours on a rank."""
+        left, right = self.vertices[first], self.vertices[second]
+        between = max(_DISTANCE[left.kind], _DISTANCE[right.kind]) if right.spaced else _TOUCHING
+        return left.right + between + right.left
+
+
+def layered(sketch: Sketch) -> Layered:
+    """The layered graph of a sketch, not yet ordered and without positions."""
+    graph = Layered()
+    graph.blocks = [shape_block(shape) for shape in sketch.shapes]
+    graph.labels = [label_block(link) for link in sketch.links]
+    keys = _keys(sketch)
+    layer = assign_layers(len(sketch.shapes), sketch.arcs(), sketch.tops())
+    if sketch.words:
+        room = sum(text_width(word.text, WORD) + _DISTANCE["word"] * word.spaced for word in sketch.words)
+        widths = [block.width + _DISTANCE["shape"] for block in graph.blocks]
+        layer = stagger(layer, sketch.arcs(), widths, keys, max(room, _ROOM))
+    _add_shapes(graph, sketch, keys, layer)
+    last = 2 * (max(layer, default=-1) + 1)
+    for number, word in enumerate(sketch.words):
+        half = text_width(word.text, WORD) / 2
+        graph.vertices.append(Vertex("word", last, half, half, LEADING[WORD], float(number), word.spaced))
+    _add_links(graph, sketch)
+    _add_stems(graph, sketch)
+    return graph
+
+
+def _add_shapes(graph: Layered, sketch: Sketch, keys: Sequence[float], layer: Sequence[int]) -> None:
+    busy = _busiest_side(sketch, layer)
+    loops = [0.0] * len(sketch.shapes)
+    for link, block in zip(sketch.links, graph.labels, strict=True):
+        if link.source == link.target:
+            loops[link.source] += LOOP + block.width
+    for number, (shape, block) in enumerate(zip(sketch.shapes, graph.blocks, strict=True)):
+        ports = 0.0 if shape.form == "dot" else _PORT * min(busy[number], _MOST_PORTS)
+        half = max(block.width, ports) / 2
+        vertex = Vertex("shape", 2 * layer[number], half, half + loops[number], block.height, keys[number])
+        graph.vertices.append(vertex)
+
+
+def _add_links(graph: Layered, sketch: Sketch) -> None:
+    in_tree = sketch.forest.arcs()
+    for number, link in enumerate(sketch.links):
+        if link.source == link.target:
+            graph.paths.append([])
+            continue
+        upper, lower = sorted((link.source, link.target), key=lambda shape: graph.vertices[shape].rank)
+        first, last = graph.vertices[upper], graph.vertices[lower]
+        middle = first.rank + (last.rank - first.rank) // 4 * 2 + 1
+        block = graph.labels[number]
+        path = [upper]
+        for rank in range(first.rank + 1, last.rank):
+            share = 1.0 if number in in_tree else (rank - first.rank) / (last.rank - first.rank)
+            key = first.key + (last.key - first.key) * share
+            path.append(len(graph.vertices))
+            if rank == middle and block.lines:
+                graph.vertices.append(Vertex("label", rank, block.width / 2, block.width / 2, block.height, key))
+            else:
+                graph.vertices.append(Vertex("bend", rank, 0.0, 0.0, 0.0, key))
+        graph.paths.append([*path, lower])
+
+
+def _add_stems(graph: Layered, sketch: Sketch) -> None:
+    """Join each word to the lowest shape that stands for it, and that one to the next above it."""
+    standing: dict[int, list[int]] = {}
+    for number, shape in enumerate(sketch.shapes):
+        for word in shape.owned:
+            standing.setdefault(word, []).append(number)
+    joined: dict[tuple[int, int], None] = {}
+    for word, shapes in sorted(standing.items()):
+        shapes.sort(key=lambda shape: -graph.vertices[shape].rank)
+        for index, upper in enumerate(shapes):
+            below = [lower for lower in shapes[:index] if graph.vertices[lower].rank > graph.vertices[upper].rank]
+            joined[upper, below[-1] if below else len(sketch.shapes) + word] = None
+    for upper, lower in joined:
+        first, last = graph.vertices[upper], graph.vertices[lower]
+        between = range(len(graph.vertices), len(graph.vertices) + last.rank - first.rank - 1)
+        graph.vertices.extend(
+            Vertex("stem", rank, 0.0, 0.0, 0.0, last.key) for rank in range(first.rank + 1, last.rank)
+        )
+        graph.stems.append([upper, *between, lower])
+
+
+def _busiest_side(sketch: Sketch, layer: Sequence[int]) -> list[int]:
+    """How many links touch each shape from above or from below, whichever are more."""
+    above, below = [0] * len(layer), [0] * len(layer)
+    for link in sketch.links:
+        if link.source != link.target:
+            upper, lower = sorted((link.source, link.target), key=layer.__getitem__)
+            below[upper] += 1
+            above[lower] += 1
+    return list(map(max, above, below))
+
+
+def _keys(sketch: Sketch) -> list[float]:
+    """Where each shape starts, from left to right: over its words, or over what hangs from it, or beside its parent.
+
+    These are numbers of words; without words, numbers in depth-first order.
+    """
+    forest = sketch.forest
+    order = forest.depth_first()
+    if not sketch.words:
+        place = {node: index for index, node in enumerate(order)}
+        return [float(place[node]) for node in range(len(order))]
+    parent = {branch.child: branch.parent for below in forest.branches for branch in below}
+    keys: dict[int, float] = {}
+    for node in reversed(order):
+        words = sketch.shapes[node].words
+        below = [keys[branch.child] for branch in forest.branches[node] if branch.child in keys]
+        if words:
+            keys[node] = sum(words) / len(words)
+        elif below:
+            keys[node] = sum(below) / len(below)
+    for node in order:
+        keys.setdefault(node, keys[parent[node]] if node in parent else 0.0)
+    return [keys[node] for node in range(len(order))]

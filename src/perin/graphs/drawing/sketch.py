@@ -1,0 +1,207 @@
+"""What a drawing shows, before it is decided where: shapes, links between them, and the words below.
+
+A sketch is made of a graph (:func:`sketch`) or of two (:mod:`perin.graphs.drawing.diff`); all drawing starts from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from perin.graphs.drawing.lettering import printable
+from perin.graphs.drawing.spanning import Arc, Forest, is_primary, spanning_forest
+from perin.graphs.drawing.words import Word, anchored_words, owned_words
+from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.graphs.normalisation import folded
+from perin.graphs.validation import DEMANDS
+
+Status: TypeAlias = Literal["plain", "matched", "missing", "extra"]
+"""Matched, missing and extra are said of a system's graph against a gold graph; all else is plain."""
+
+Form: TypeAlias = Literal["box", "dot", "scope", "relation"]
+"""A box with text; the dot of a node without any; a DRG box; a DRG role, which is an edge in all but name."""
+
+
+class Row(NamedTuple):
+    """A line of text: a label (no name), a property or attribute, or the words that a node stretches over."""
+
+    text: str
+    name: str = ""
+    kind: Literal["label", "property", "quote"] = "label"
+    status: Status = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A node to draw.  ``words`` are the numbers of the words it is anchored to, ``owned`` those that it stands for."""
+
+    id: int
+    form: Form
+    rows: tuple[Row, ...] = ()
+    words: tuple[int, ...] = ()
+    owned: tuple[int, ...] = ()
+    top: bool = False
+    reentrant: bool = False
+    status: Status = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge to draw, between shapes named by their numbers.
+
+    ``reentrant``: the trees that a reader sees do without it.  ``membership``: it says which scope a node is in (DRG).
+    """
+
+    source: int
+    target: int
+    rows: tuple[Row, ...] = ()
+    primary: bool = True
+    reentrant: bool = False
+    remote: bool = False
+    membership: bool = False
+    status: Status = "plain"
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Everything that a drawing shows.
+
+    ``words`` is empty where no node is anchored.  ``compared``: this is a gold graph and a system's in one.
+    """
+
+    name: str
+    framework: str | None
+    input: str
+    words: tuple[Word, ...]
+    shapes: tuple[Shape, ...]
+    links: tuple[Link, ...]
+    compared: bool = False
+
+    def arcs(self) -> list[Arc]:
+        """The links as plain arcs."""
+        return [Arc(link.source, link.target, link.primary) for link in self.links]
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The trees that a reader sees in the graph.  A node hangs from a scope only if no other edge enters it."""
+        entered = {link.target for link in self.links if link.primary and not link.membership}
+        arcs = [
+            Arc(link.source, link.target, link.primary and not (link.membership and link.target in entered))
+            for link in self.links
+        ]
+        return spanning_forest(len(self.shapes), arcs, self.tops())
+
+    def tops(self) -> list[int]:
+        """The numbers of the top shapes."""
+        return [number for number, shape in enumerate(self.shapes) if shape.top]
+
+
+def sketch(graph: Graph) -> Sketch:
+    """What there is to draw of a graph.  An edge from or to nowhere can't be drawn and is left out."""
+    words, anchored = anchored_words(graph)
+    owned = owned_words(words, anchored)
+    numbers = {node.id: number for number, node in reversed(tuple(enumerate(graph.nodes)))}
+    edges = [edge for edge in graph.edges if edge.source in numbers and edge.target in numbers]
+    tops = {numbers[top] for top in graph.tops if top in numbers}
+    boxes = has_boxes(graph)
+    relations = relation_nodes(graph) if boxes else frozenset()
+    shapes = []
+    for number, node in enumerate(graph.nodes):
+        rows = (*node_rows(node), *(() if owned[number] else quote_rows(words, anchored[number])))
+        form = node_form(node, rows, boxes, node.id in relations)
+        shapes.append(Shape(node.id, form, rows, anchored[number], owned[number], number in tops))
+    links = tuple(
+        Link(
+            numbers[edge.source],
+            numbers[edge.target],
+            edge_rows(edge),
+            is_primary(edge),
+            remote=is_remote(edge),
+            membership=boxes and edge.label == "in",
+        )
+        for edge in edges
+    )
+    plain = Sketch(printable(graph.id), graph.framework, printable(graph.input or ""), words, tuple(shapes), links)
+    return _with_reentrancies(plain)
+
+
+def _with_reentrancies(plain: Sketch) -> Sketch:
+    """The sketch with the links marked that its trees leave over, and the shapes that these lead to."""
+    in_tree = plain.forest.arcs()
+    links = tuple(
+        replace(link, reentrant=number not in in_tree and not link.membership and link.source != link.target)
+        for number, link in enumerate(plain.links)
+    )
+    shared = {link.target for link in links if link.reentrant}
+    shapes = tuple(replace(shape, reentrant=number in shared) for number, shape in enumerate(plain.shapes))
+    return replace(plain, shapes=shapes, links=links)
+
+
+def has_boxes(graph: Graph) -> bool:
+    """Whether nodes without a label are scopes, as in DRG."""
+    demands = DEMANDS.get(graph.framework or "")
+    return demands is not None and demands.tops == "boxes"
+
+
+def relation_nodes(graph: Graph) -> frozenset[int]:
+    """The ids of the roles and comparisons of DRG: no concepts, and edges without labels enter and leave them."""
+    entered = {edge.target for edge in graph.edges if not edge.label}
+    left = {edge.source for edge in graph.edges if not edge.label}
+    return frozenset(node.id for node in graph.nodes if node.id in entered & left and not _is_concept(node.label or ""))
+
+
+def _is_concept(label: str) -> bool:
+    return label.startswith('"') or re.search(r"\.[a-z]\.\w+$", label) is not None
+
+
+def node_form(node: Node, rows: Sequence[Row], boxes: bool, relation: bool) -> Form:
+    """The form in which a node is drawn that shows these rows."""
+    if not node.label and boxes:
+        return "scope"
+    if node.label and relation and not node.properties:
+        return "relation"
+    return "box" if rows else "dot"
+
+
+def node_rows(node: Node) -> tuple[Row, ...]:
+    """The label and the properties of a node."""
+    label = (Row(printable(node.label)),) if node.label else ()
+    return (*label, *map(property_row, node.properties))
+
+
+def property_row(item: Property) -> Row:
+    """A property of a node or an attribute of an edge; one that is merely true shows its name only."""
+    name, value = printable(item.name), printable(str(item.value))
+    return Row(name, kind="property") if item.value is True else Row(value, name, "property")
+
+
+def edge_rows(edge: Edge) -> tuple[Row, ...]:
+    """The label and the attributes of an edge; remote edges are dashed and don't say so in words."""
+    label = (Row(printable(edge.label)),) if edge.label else ()
+    return (*label, *(property_row(item) for item in edge.attributes if not _says_remote(item)))
+
+
+def is_remote(edge: Edge) -> bool:
+    """Whether the edge is remote (UCCA)."""
+    return any(map(_says_remote, edge.attributes))
+
+
+def quote_rows(words: Sequence[Word], touched: Sequence[int]) -> tuple[Row, ...]:
+    """The words of a node that stretches over them, the inner ones left out."""
+    if not touched:
+        return ()
+    first, last = words[touched[0]], words[touched[-1]]
+    if len(touched) > 2:
+        text = f"{first.text} … {last.text}"
+    elif len(touched) == 2:
+        text = f"{first.text} {last.text}" if last.spaced else first.text + last.text
+    else:
+        text = first.text
+    return (Row(text, kind="quote"),)
+
+
+def _says_remote(item: Property) -> bool:
+    return item.name == "remote" and folded(item.value) == "true"
