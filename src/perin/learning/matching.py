@@ -22,7 +22,11 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 EPSILON = 1e-9
-"""The anchor score of a query whose token is not among those of the node."""
+"""The factor for a query whose token is not among those of the node.
+
+The paper puts this in the place of the anchor score; as a factor it also decides between nodes of equal labels that
+all lie outside their tokens, so that the matching does not depend on their order.
+"""
 LEAST = 1e-60
 """The score of a possible pair is at least this, that of an impossible one 0."""
 
@@ -72,7 +76,7 @@ def match_scores(
     """[B, N, queries]: p_match = p_label times the geometric mean of the anchor scores of all tokens.
 
     p_label is the probability of the rules that yield the node's label at the query's token; only their columns are
-    looked at.  With ``masking`` the anchor score is :data:`EPSILON` where the query's token is not one of the node's.
+    looked at.  With ``masking``, times :data:`EPSILON` where the query's token is not one of the node's.
     0 where the query can't yield the label, and beyond a sentence's nodes and queries.
     """
     device = log_probabilities.device
@@ -86,7 +90,7 @@ def match_scores(
     mean: Tensor | float = 1.0 if anchors is None else _mean_anchor_scores(anchors, targets)
     if masking:
         allowed = torch.from_numpy(targets.masks).to(device).repeat_interleave(targets.queries, dim=2)
-        mean = torch.where(allowed, mean, EPSILON)
+        mean = mean * torch.where(allowed, 1.0, EPSILON)
     scores = scores * mean
     result: Floats = scores.cpu().numpy().astype(np.float64)
     possible = result.reshape(-1)

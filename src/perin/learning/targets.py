@@ -105,14 +105,25 @@ def _present(array: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def tie_groups(target: Target) -> Ints:
-    """[N]: the first node with the same rules, mask and anchors."""
+    """[N]: the first node with the same rules, mask and anchors.
+
+    Nodes with some rules in common have all in common, since a rule yields one label from given tokens.
+    """
+    first: dict[tuple[bytes, ...], int] = {}
+    groups = [first.setdefault(key, node) for node, key in enumerate(node_keys(target))]
+    return np.array(groups, dtype=np.int64)
+
+
+def node_keys(target: Target) -> list[tuple[bytes, ...]]:
+    """All that decides about the matching of each node: its rules, mask and anchors."""
     order = np.lexsort((target.rule_ids, target.rule_tokens, target.rule_nodes))
     entries = np.stack((target.rule_tokens[order], target.rule_ids[order]), axis=1)
     borders = np.searchsorted(target.rule_nodes[order], np.arange(len(target) + 1))
-    first: dict[tuple[bytes, bytes, bytes], int] = {}
-    groups = np.empty(len(target), dtype=np.int64)
-    for node in range(len(target)):
-        anchors = b"" if target.anchors is None else target.anchors[node].tobytes()
-        key = (entries[borders[node] : borders[node + 1]].tobytes(), target.mask[node].tobytes(), anchors)
-        groups[node] = first.setdefault(key, node)
-    return groups
+    return [
+        (
+            entries[borders[node] : borders[node + 1]].tobytes(),
+            target.mask[node].tobytes(),
+            b"" if target.anchors is None else target.anchors[node].tobytes(),
+        )
+        for node in range(len(target))
+    ]

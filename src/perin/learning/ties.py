@@ -7,16 +7,16 @@ the same for every order of the nodes (paper, footnote of section "Permutation-i
 
 Groups of such nodes that no edge connects are arranged one by one.  A group without inner edges is a linear assignment,
 solved exactly whatever its size.  Connected groups are solved exactly if they have at most :data:`EXACT` arrangements,
-otherwise by swaps, from the solution of a linear approximation until no swap is an improvement.
+otherwise by swaps, from the solution of a continuous relaxation until no swap is an improvement.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from perin.learning.colours import node_ranks
 from perin.learning.likelihood import HostOutputs, Likelihood
 from perin.learning.matching import Matching
 from perin.learning.outputs import NodeOutputs
@@ -34,6 +35,9 @@ Floats: TypeAlias = NDArray[np.float64]
 
 EXACT = 5040
 """Most arrangements of connected groups that are all tried: one group of seven, or one of six and one of three."""
+
+RELAXATIONS = 20
+"""Most steps of the continuous relaxation."""
 
 
 @torch.no_grad()
@@ -53,7 +57,7 @@ def break_ties(matching: Matching, outputs: NodeOutputs, targets: TargetBatch) -
             number, slice(start, start + matching.slots.lengths[number]), target, np.concatenate(groups)
         )
         local = np.where(node_slots[own] < 0, -1, node_slots[own] - start)
-        local = arrange(local, groups, likelihood)
+        local = arrange(local, groups, likelihood, partial(node_ranks, target))
         node_slots[own] = np.where(local < 0, -1, local + start)
     return replace(matching, node_slots=node_slots)
 
@@ -65,19 +69,25 @@ def tied_groups(groups: Ints, slots: Ints) -> list[Ints]:
     return [nodes for nodes in np.split(order, borders) if len(nodes) > 1 and (slots[nodes] >= 0).any()]
 
 
-def arrange(slots: Ints, groups: Sequence[Ints], likelihood: Likelihood) -> Ints:
-    """The slots [N] of the nodes after each group's nodes have exchanged theirs for the highest likelihood."""
+def arrange(
+    slots: Ints, groups: Sequence[Ints], likelihood: Likelihood, ranks: Callable[[], Ints] | None = None
+) -> Ints:
+    """The slots [N] of the nodes after each group's nodes have exchanged theirs for the highest likelihood.
+
+    ``ranks`` gives an order of the nodes, asked for only where the result could depend on it.
+    """
     for connected in components(groups, likelihood.edges, len(slots)):
         nodes = np.concatenate(connected)
         own = likelihood.of(nodes)
         inner = np.isin(own.edges, nodes).all(axis=1).any()
         if not inner:
-            slots = assigned(slots, connected, own)
+            slots = assigned(slots, connected, own.expected(_one_hot(slots, own)))
         elif math.prod(math.factorial(len(group)) for group in connected) <= EXACT:
             candidates = arrangements(slots, connected)
             slots = candidates[own.total(candidates).argmax()]
         else:
-            slots = swapped(assigned(slots, connected, own), connected, own)
+            connected = ordered(connected, np.arange(len(slots)) if ranks is None else ranks())
+            slots = swapped(relaxed(slots, connected, own), connected, own)
     return slots
 
 
@@ -94,6 +104,12 @@ def components(groups: Sequence[Ints], edges: Ints, count: int) -> list[list[Int
     return [[groups[i] for i in range(len(groups)) if component[i] == number] for number in sorted(set(component))]
 
 
+def ordered(groups: Sequence[Ints], ranks: Ints) -> list[Ints]:
+    """The groups and the nodes of each in the order of their ranks."""
+    inside = [group[np.argsort(ranks[group], kind="stable")] for group in groups]
+    return sorted(inside, key=lambda group: ranks[group].tolist())
+
+
 def arrangements(slots: Ints, groups: Sequence[Ints]) -> Ints:
     """[P, N]: every way in which the nodes of each group can exchange their slots."""
     orders = [_permutations(len(group)) for group in groups]
@@ -104,21 +120,36 @@ def arrangements(slots: Ints, groups: Sequence[Ints]) -> Ints:
     return result
 
 
-def assigned(slots: Ints, groups: Sequence[Ints], likelihood: Likelihood) -> Ints:
-    """Each group by linear assignment, as if the nodes of the groups lay on all slots of their group at once.
+def assigned(slots: Ints, groups: Sequence[Ints], gains: Floats) -> Ints:
+    """Each group's slots by linear assignment, where ``gains`` [N, S + 1] is what a node gains by a slot."""
+    result = slots.copy()
+    for group in groups:
+        available = np.sort(slots[group])
+        nodes, chosen = linear_sum_assignment(gains[group][:, available], maximize=True)
+        result[group[nodes]] = available[chosen]
+    return result
 
-    Exact if no edge connects nodes of the groups.
+
+def relaxed(slots: Ints, groups: Sequence[Ints], likelihood: Likelihood) -> Ints:
+    """A good arrangement by way of fractional ones: ascent from where every node lies on all slots of its group alike.
+
+    Each step goes towards the assignment that the gradient favours, as far as the likelihood grows.  Only between
+    equal gains does the order of the groups' nodes decide.
     """
-    places = np.zeros(likelihood.singles.shape)
-    places[np.arange(len(slots)), slots] = 1.0
+    places = _one_hot(slots, likelihood)
     for group in groups:
         places[group] = places[group].mean(axis=0)
     gains = likelihood.expected(places)
-    result = slots.copy()
-    for group in groups:
-        nodes, chosen = linear_sum_assignment(gains[group][:, slots[group]], maximize=True)
-        result[group[nodes]] = slots[group][chosen]
-    return result
+    for _ in range(RELAXATIONS):
+        direction = _one_hot(assigned(slots, groups, gains), likelihood) - places
+        slope = float((gains * direction).sum())
+        turned = likelihood.expected(places + direction)
+        curvature = float(((turned - gains) * direction).sum())
+        if slope <= 1e-9:
+            break
+        places = places + direction * (min(1.0, -slope / curvature) if curvature < 0 else 1.0)
+        gains = likelihood.expected(places)
+    return assigned(slots, groups, places)
 
 
 def swapped(slots: Ints, groups: Sequence[Ints], likelihood: Likelihood) -> Ints:
@@ -133,6 +164,13 @@ def swapped(slots: Ints, groups: Sequence[Ints], likelihood: Likelihood) -> Ints
         if totals.max() <= best + 1e-9:
             return slots
         slots, best = candidates[totals.argmax()], totals.max()
+
+
+def _one_hot(slots: Ints, likelihood: Likelihood) -> Floats:
+    """[N, S + 1]: each node on its slot."""
+    places = np.zeros(likelihood.singles.shape)
+    places[np.arange(len(slots)), slots] = 1.0
+    return places
 
 
 @lru_cache(maxsize=16)

@@ -51,15 +51,20 @@ class Dropout(nn.Module):
 class _Drop(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, rate: float) -> Tensor:
-        mask = dropped(tuple(x.shape), rate, x.device)
-        ctx.save_for_backward(mask)
+        kept = ~dropped(tuple(x.shape), rate, x.device)
+        ctx.save_for_backward(kept)
         ctx.scale = 256 / (256 - _of_256(rate))
-        return x.mul(ctx.scale).masked_fill_(mask, 0.0)
+        return _masked(x, kept, ctx.scale)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        (mask,) = ctx.saved_tensors
-        return gradients[0].mul(ctx.scale).masked_fill_(mask, 0.0), None
+        (kept,) = ctx.saved_tensors
+        return _masked(gradients[0], kept, ctx.scale), None
+
+
+def _masked(x: Tensor, kept: Tensor, scale: float) -> Tensor:
+    """A product with a mask of floats, several times faster than what PyTorch does with one of booleans."""
+    return kept.view(torch.uint8).to(x.dtype).mul_(scale).mul_(x)
 
 
 def _of_256(rate: float) -> int:
