@@ -107,7 +107,8 @@ class Balance:
     """The weights of one treebank's losses, and the measurement of their gradients during a training step.
 
     In a step: :meth:`tap` what each head reads, :meth:`weigh` the losses, call ``backward`` on the result (of all
-    treebanks together), then :meth:`update` by what was :meth:`measured`.  ``shared`` are the weights at which the kind "layer" compares.
+    treebanks together), then :meth:`update` by what was :meth:`measured`.  ``shared`` are the weights at which the
+    kind "layer" compares.
     """
 
     def __init__(self, kind: Kind, rule: GradNorm, shared: Iterable[nn.Parameter] = ()) -> None:

@@ -45,7 +45,7 @@ class TreebankRecipe:
     dev_tokens: tuple[str, ...] = option((), "the same for the dev graphs")
     queries: int = option(4, "queries a token", **POSITIVE)
     limit: int | None = option(None, "use only so many training graphs, the first ones")
-    exclude: str | None = option(None, "a file of graph ids to leave out of training, one in the last column of each line")
+    exclude: str | None = option(None, "a file of graph ids to leave out of training, in the last column of each line")
     repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
 
 
@@ -78,8 +78,11 @@ class LearningSettings:
     balance_rate: float = option(1e-3, "learning rate of the loss weights", **NOT_NEGATIVE)
     anchor_masking: bool = option(True, "match a node only with the queries of its anchored tokens")
     tie_breaking: bool = option(True, "choose among nodes that labels and anchors can't tell apart by their edges")
+    checkpoint: int = option(
+        500, "optimizer steps between checkpoints (there is one after each epoch, too)", **POSITIVE
+    )
     longest: int = option(150, "leave longer training sentences out (counted and listed), in tokens", **POSITIVE)
-    precision: Literal["no", "fp16", "bf16"] = option("no", "mixed precision (on a GPU)")
+    precision: Literal["no", "bf16"] = option("no", "mixed precision, for a GPU")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -59,6 +59,10 @@ class Batch:
     inputs: InputBatch
     targets: Mapping[str, TargetBatch]
     sentences: Mapping[str, NDArray[np.int64]]
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch with its inputs on a device."""
+        return replace(self, inputs=self.inputs.to(device))
 
 
 def collate(examples: Sequence[Example], preparation: Preparation, queries: Mapping[str, int]) -> Batch:

@@ -1,0 +1,201 @@
+"""The data of a run: graphs and tokens read, vocabularies learned, targets made, and what was wrong with any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from perin.errors import InputError
+from perin.files import read_lines
+from perin.frameworks.framework import Framework
+from perin.frameworks.learn import learn_vocabulary
+from perin.frameworks.registry import framework
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.codecs.registry import load
+from perin.graphs.graph import Graph
+from perin.learning.recipe import Recipe, TreebankRecipe
+from perin.learning.step import Example
+from perin.network.inputs import Preparation
+from perin.network.sizes import KINDS
+from perin.parsing.inference import words_of
+from perin.parsing.model import Treebank
+from perin.text import align, read_tokens, tokenize
+from perin.text.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A graph that is not learned from, or only in part."""
+
+    treebank: str
+    graph: str
+    what: str
+
+
+@dataclass
+class Split:
+    """Graphs and the tokens of their sentences."""
+
+    graphs: list[Graph] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """The number of graphs."""
+        return len(self.graphs)
+
+
+@dataclass
+class Corpus:
+    """What a recipe's treebanks come to."""
+
+    treebanks: list[Treebank]
+    examples: list[Example]
+    dev: dict[str, Split]
+    problems: list[Problem]
+
+    @property
+    def has_dev(self) -> bool:
+        """Whether there is anything to evaluate on."""
+        return any(map(len, self.dev.values()))
+
+
+def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> Corpus:
+    """Read and prepare all that a recipe names."""
+    problems: list[Problem] = []
+    splits: dict[str, Split] = {}
+    dev: dict[str, Split] = {}
+    treebanks: list[Treebank] = []
+    for wanted in recipe.treebanks:
+        form = framework(wanted.framework, wanted.language)
+        name = f"{wanted.framework}-{wanted.language}"
+        train = _training_split(recipe, wanted, name, problems)
+        dev[name] = read_split(recipe, wanted, "dev", name, problems)
+        if recipe.evaluation.limit is not None:
+            del dev[name].graphs[recipe.evaluation.limit :], dev[name].sentences[recipe.evaluation.limit :]
+        if not len(train):
+            raise InputError(f"no training graph of {name} can be used; the first problem: {_first(problems)}")
+        vocabulary = learn(form, train, wanted.language)
+        say(f"{name}: {len(train)} training graphs, {len(dev[name])} dev graphs, {len(vocabulary.rules)} rules")
+        splits[name] = train
+        treebanks.append(Treebank(vocabulary, wanted.queries))
+    treebanks = with_families(treebanks)
+    preparation = Preparation(recipe.network)
+    examples: list[Example] = []
+    for treebank, wanted in zip(treebanks, recipe.treebanks, strict=True):
+        made = _examples(treebank, splits[treebank.name], preparation, problems)
+        examples += made * wanted.repeat
+    return Corpus(treebanks, examples, dev, problems)
+
+
+def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, problems: list[Problem]) -> Split:
+    """The graphs of a treebank's train or dev files, each with its tokens; what has none is a problem."""
+    result = Split()
+    paths: Sequence[str] = getattr(wanted, split)
+    token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
+    for path, token_path in zip(paths, token_paths, strict=True):
+        tokens = None if token_path is None else _tokens(recipe.path(token_path), wanted.language)
+        for graph in load(recipe.path(path)):
+            try:
+                sentence = _sentence(graph, wanted, tokens)
+            except InputError as error:
+                problems.append(Problem(name, graph.id, error.message))
+                continue
+            result.graphs.append(graph)
+            result.sentences.append(sentence)
+    return result
+
+
+def learn(form: Framework, split: Split, language: str) -> Vocabulary:
+    """The vocabulary of a treebank, with the minimal set of rules."""
+    raise NotImplementedError
+
+
+def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:
+    """Treebanks of one framework get common classes and share all heads that then are of one size.
+
+    Labels are shared only where the rules are the same.
+    """
+    result = []
+    for treebank in treebanks:
+        words = treebank.vocabulary
+        family = [other for other in treebanks if other.vocabulary.framework == words.framework]
+        if len(family) == 1:
+            result.append(treebank)
+            continue
+        common = replace(
+            words,
+            edge_labels=_union(other.vocabulary.edge_labels for other in family),
+            edge_attributes=_union(other.vocabulary.edge_attributes for other in family),
+            property_classes={
+                key: _union(other.vocabulary.property_classes.get(key, ()) for other in family)
+                for key in _union(tuple(other.vocabulary.property_classes) for other in family)
+            },
+        )
+        alike = all(other.vocabulary.rules == words.rules for other in family)
+        shared = tuple(kind for kind in KINDS if kind != "labels" or alike)
+        result.append(replace(treebank, vocabulary=common, family=words.framework, shared=shared))
+    return result
+
+
+def _union(parts: Iterable[tuple]) -> tuple:  # type: ignore[type-arg]
+    return tuple(dict.fromkeys(item for part in parts for item in part))
+
+
+def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems: list[Problem]) -> Split:
+    everything = read_split(recipe, wanted, "train", name, problems)
+    excluded = set()
+    if wanted.exclude is not None:
+        excluded = {line.split()[-1] for line in read_lines(recipe.path(wanted.exclude)) if line.split()}
+    result = Split()
+    for graph, sentence in zip(everything.graphs, everything.sentences, strict=True):
+        if wanted.limit is not None and len(result) >= wanted.limit:
+            break
+        if graph.id in excluded:
+            continue
+        longest = recipe.learning.longest
+        if not len(sentence):
+            problems.append(Problem(name, graph.id, "the sentence has no tokens"))
+        elif len(sentence) > longest:
+            problems.append(Problem(name, graph.id, f"{len(sentence)} tokens, more than learning.longest ({longest})"))
+        else:
+            result.graphs.append(graph)
+            result.sentences.append(sentence)
+    return result
+
+
+def _examples(treebank: Treebank, split: Split, preparation: Preparation, problems: list[Problem]) -> list[Example]:
+    inputs = preparation([words_of(sentence) for sentence in split.sentences])
+    examples = []
+    for graph, sentence, prepared in zip(split.graphs, split.sentences, inputs, strict=True):
+        try:
+            target = treebank.framework.encode(graph, sentence, treebank.vocabulary)
+        except InputError as error:
+            problems.append(Problem(treebank.name, graph.id, error.message))
+            continue
+        surplus = len(target) - len(sentence) * treebank.queries
+        if surplus > 0:
+            what = f"{len(target)} nodes, {surplus} more than there are queries: those are not learned"
+            problems.append(Problem(treebank.name, graph.id, what))
+        examples.append(Example(prepared, treebank.name, target))
+    return examples
+
+
+def _tokens(path: Path, language: str) -> dict[str, Sentence]:
+    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
+
+
+def _sentence(graph: Graph, wanted: TreebankRecipe, tokens: dict[str, Sentence] | None) -> Sentence:
+    if graph.framework != wanted.framework:
+        raise InputError(f"the graph's framework is {graph.framework}, not {wanted.framework}")
+    if graph.input is None:
+        raise InputError("the graph has no input text")
+    if tokens is None:
+        return tokenize(graph.input, wanted.language, graph.id)
+    if graph.id not in tokens:
+        raise InputError("there are no tokens for this graph")
+    return align(tokens[graph.id], graph.input)
+
+
+def _first(problems: list[Problem]) -> str:
+    return f"graph {problems[0].graph}: {problems[0].what}" if problems else "the files are empty"

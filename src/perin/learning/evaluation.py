@@ -1,0 +1,43 @@
+"""Scores of a model on graphs that it has not seen, by the exact metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perin.graphs.graph import Graph
+from perin.learning.corpus import Split
+from perin.parsing.inference import graphs_of
+from perin.parsing.model import Model
+from perin.scoring import score
+
+TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """F1 by treebank and item type, between 0 and 1, and the graphs that were scored."""
+
+    scores: dict[str, dict[str, float]]
+    graphs: dict[str, list[Graph]]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the treebanks of F1 over all items."""
+        return sum(types["all"] for types in self.scores.values()) / max(1, len(self.scores))
+
+    def __str__(self) -> str:
+        return "  ".join(f"{name} {100 * types['all']:.2f}" for name, types in self.scores.items())
+
+
+def evaluate(model: Model, dev: Mapping[str, Split], *, budget: float) -> Evaluation:
+    """Parse and score the dev data of each treebank."""
+    model.network.eval()
+    scores, graphs = {}, {}
+    for name, split in dev.items():
+        if split.graphs:
+            graphs[name] = graphs_of(model, split.sentences, name)
+            result: dict[str, Any] = score(split.graphs, graphs[name], budget=budget).as_json()
+            scores[name] = {kind: result[kind]["f"] for kind in TYPES if result[kind]["g"] or result[kind]["s"]}
+    return Evaluation(scores, graphs)
