@@ -298,6 +298,8 @@ def test_what_penman_cannot_carry_is_refused(graph: Graph, message: str) -> None
         ("(a / b\n  :ARG0 (c / d :))\n)", 1, "has no value"),
         ("(a / b\n  :ARG0)", 1, ":ARG0 of a has no value"),
         ("(a / )", 1, "no concept"),
+        ("(a / b :instance c)", 1, "or several"),
+        ("(x1 / 去 :arg0() (x2 / 他) :arg1() (x2 / 她))", 1, "variable x2 is defined twice"),
         ("()", 1, "no variable"),
         ("(a\n / b ::x /)", 2, "no PENMAN at '/"),
         ('(a / b\n :op1 "c)', 2, "no PENMAN at '\"c"),

@@ -27,19 +27,33 @@ Fault: TypeAlias = Callable[[str, Severity], None]
 
 _VARIABLE = re.compile(r"[a-z]|[a-z]{1,2}[0-9]+|s[0-9]+[a-z]+[0-9]*|x[0-9]+(?:_x?[0-9]+)+")
 _LIST_ITEM = "li"
+_CONCEPT_ROLES = ("/", ":instance")
 _SPAN = re.compile(r"(-?[0-9]{1,9}):(-?[0-9]{1,9})")
 
 
 @dataclass
-class Draft:
-    """What a tree says, by variable, in the order of the text."""
+class _Draft:
+    """What a tree says, by variable, in the order of the text.
+
+    ``is_chinese``: a variable may be written out several times, and what is said again is said once.
+    """
 
     top: str
+    is_chinese: bool
     labels: dict[str, str | None] = field(default_factory=dict)
     properties: dict[str, list[Property]] = field(default_factory=dict)
     edges: list[tuple[str, str, str]] = field(default_factory=list)
     """Source, target, role without its colon."""
     alignments: dict[str, str] = field(default_factory=dict)
+    said: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def is_new(self, variable: str, role: str, value: str) -> bool:
+        """Whether a branch adds something; in other AMR than Chinese each does."""
+        if not self.is_chinese:
+            return True
+        count = len(self.said)
+        self.said.add((variable, role, value))
+        return len(self.said) > count
 
 
 def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: camr.Words | None = None) -> Graph:
@@ -47,73 +61,70 @@ def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: c
 
     ``words``: the words that the variables of Chinese AMR count.  Raises :class:`Malformed` if there is no graph.
     """
-    draft = _draft(tree, fault, repeats=words is not None)
+    draft = _Draft(tree[0] or "", is_chinese=words is not None)
+    _define(draft, tree, fault)
+    _connect(draft, tree, fault)
     own = {name: value for name, value in pairs.items() if name not in (ANCHORS, PATCH)}
-    if words is not None:
-        own.setdefault("language", "zho")
-    graph = header.graph(own, **IMPLIED)
     anchors = _given_anchors(pairs[ANCHORS], draft, fault) if ANCHORS in pairs else {}
     if words is not None:
+        own.setdefault("language", "zho")
         anchors = camr.resolve(draft.labels, words, fault)
-    graph = _assembled(graph, draft, anchors, words)
+    graph = _assembled(header.graph(own, **IMPLIED), draft, anchors, words)
     return _patched(graph, pairs[PATCH], list(draft.labels)) if PATCH in pairs else graph
 
 
-def _draft(tree: Tree, fault: Fault, *, repeats: bool) -> Draft:
-    draft = Draft(tree[0] or "")
+def _define(draft: _Draft, tree: Tree, fault: Fault) -> None:
     for variable, branches in _nodes(tree):
         if variable is None:
             raise Malformed("a node has no variable")
         label = _label(variable, branches, draft, fault)
-        if draft.labels.get(variable) is not None and label is not None and not repeats:
+        before = draft.labels.get(variable)
+        if None not in (before, label) and not (draft.is_chinese and before == label):
             fault(f"variable {variable} is defined twice", "error")
-        draft.labels[variable] = draft.labels.get(variable) or label
+        draft.labels[variable] = label if before is None else before
         draft.properties.setdefault(variable, [])
+
+
+def _connect(draft: _Draft, tree: Tree, fault: Fault) -> None:
     dropped = 0
     for variable, role, target in _branches(tree):
-        name, alignment = split_alignment(role.removeprefix(":"))
-        dropped += alignment is not None
+        name, role_alignment = split_alignment(role.removeprefix(":"))
         if target is None:
             fault(f"role :{name} of {variable} has no value", "error")
             continue
         is_node = type(target) is tuple
         value, alignment = (target[0], None) if is_node else split_alignment(target)
-        dropped += alignment is not None
+        dropped += (role_alignment is not None) + (alignment is not None)
+        if not draft.is_new(variable, name, value):
+            continue
         if is_node or value in draft.labels:
-            _add_edge(draft, (variable, value, name), repeats)
+            draft.edges.append((variable, value, name))
         else:
-            _add_property(draft, variable, name, value, fault, repeats)
+            draft.properties[variable].append(_property(variable, name, value, fault))
     if dropped:
         fault(f"{dropped} alignments of roles and constants are not kept", "note")
-    return draft
 
 
-def _label(variable: str, branches: Sequence[tuple[str, Any]], draft: Draft, fault: Fault) -> str | None:
-    for role, target in branches:
-        if role in ("/", ":instance"):
-            if type(target) is not str:
-                fault(f"variable {variable} has no concept behind the slash", "error")
-                return None
-            text, alignment = split_alignment(target)
-            if alignment is not None:
-                draft.alignments[variable] = alignment
-            return unquoted(text) if text.startswith('"') else text
-    return None
+def _label(variable: str, branches: Sequence[tuple[str, Any]], draft: _Draft, fault: Fault) -> str | None:
+    concepts = [target for role, target in branches if role in _CONCEPT_ROLES]
+    if not concepts:
+        return None
+    if len(concepts) > 1 or type(concepts[0]) is not str:
+        fault(f"variable {variable} has no concept behind its slash, or several", "error")
+    if type(concepts[0]) is not str:
+        return None
+    text, alignment = split_alignment(concepts[0])
+    if alignment is not None:
+        draft.alignments[variable] = alignment
+    return unquoted(text) if text.startswith('"') else text
 
 
-def _add_edge(draft: Draft, edge: tuple[str, str, str], repeats: bool) -> None:
-    if not repeats or edge not in draft.edges:
-        draft.edges.append(edge)
-
-
-def _add_property(draft: Draft, variable: str, name: str, value: str, fault: Fault, repeats: bool) -> None:
+def _property(variable: str, name: str, value: str, fault: Fault) -> Property:
     if value.startswith('"'):
         value = unquoted(value)
     elif _VARIABLE.fullmatch(value) and name != _LIST_ITEM:
         fault(f"role :{name} of {variable} points to {value}, which no node defines", "error")
-    pair = Property(name.partition(camr.WORDS)[0], value)
-    if not repeats or pair not in draft.properties[variable]:
-        draft.properties[variable].append(pair)
+    return Property(name.partition(camr.WORDS)[0], value)
 
 
 def _nodes(tree: Tree) -> Iterator[Tree]:
@@ -131,7 +142,7 @@ def _branches(tree: Tree) -> Iterator[tuple[str, str, Any]]:
     while stack:
         variable, rest = stack[-1]
         for role, target in rest:
-            if role not in ("/", ":instance"):
+            if role not in _CONCEPT_ROLES:
                 yield variable or "", role, target
             if type(target) is tuple:
                 stack.append((target[0], iter(target[1])))
@@ -141,7 +152,7 @@ def _branches(tree: Tree) -> Iterator[tuple[str, str, Any]]:
 
 
 def _assembled(
-    graph: Graph, draft: Draft, anchors: Mapping[str, tuple[Anchor, ...]], words: camr.Words | None
+    graph: Graph, draft: _Draft, anchors: Mapping[str, tuple[Anchor, ...]], words: camr.Words | None
 ) -> Graph:
     """Nodes are numbered in the order of their definitions; coreferent variables of Chinese AMR share a number."""
     same = camr.coreferent(draft.labels) if words is not None else {}
@@ -170,7 +181,7 @@ def _assembled(
     return replace(graph, tops=(ids[draft.top],), nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _given_anchors(text: str, draft: Draft, fault: Fault) -> dict[str, tuple[Anchor, ...]]:
+def _given_anchors(text: str, draft: _Draft, fault: Fault) -> dict[str, tuple[Anchor, ...]]:
     anchors = {}
     for item in text.split():
         variable, separator, spans = item.partition("=")

@@ -85,6 +85,8 @@ def resolve(
     labels: Mapping[str, str | None], words: Words, fault: Callable[[str, Severity], None]
 ) -> dict[str, tuple[Anchor, ...]]:
     """The anchors of all variables; one that others refer to has theirs too."""
+    if not words.ranges:
+        fault("no sentence (# ::snt) stands above the graph, so that its variables count nothing", "note")
     same = coreferent(labels)
     found: dict[str, set[Anchor]] = {}
     for variable, label in labels.items():
