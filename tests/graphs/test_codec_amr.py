@@ -329,6 +329,11 @@ def test_the_library_prints_nothing() -> None:
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
+def test_the_library_is_loaded_when_it_is_needed() -> None:
+    code = "import sys, perin.graphs.codecs.amr; sys.exit('penman' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_tolerant_reading_keeps_the_sound_graphs() -> None:
     tolerant = Tolerant()
     text = "# ::id 1\n(a / b\n\n# ::id 2\n(c / d :ARG0 e)\n\n# ::id 3\n(f / g / h)\n\n# ::id 4\n(i / j)\n"

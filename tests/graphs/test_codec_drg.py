@@ -117,6 +117,16 @@ def test_a_referent_in_two_boxes_and_one_without_concept() -> None:
     assert loads(text, "drg") == [graph]
 
 
+def test_a_concept_gives_a_box_only_where_there_is_no_referent_clause() -> None:
+    (graph,) = loads('b1 Agent x1 x2\nb1 a "n.01" x1\nb1 REF x2\nb2 b "n.01" x2\nb2 b "n.01" x2', "drg")
+    tolerant = Tolerant()
+    loads('b1 REF x2\nb2 b "n.01" x2', "drg", report=tolerant)
+    box = next(node.id for node in graph.nodes if node.label is None)
+    members = {graph.node(edge.target).label: edge.source for edge in graph.edges if edge.label == "in"}
+    assert members == {"a.n.01": box, "b.n.01": box}
+    assert [(finding.severity, finding.line) for finding in tolerant.findings] == [("note", 2)]
+
+
 def test_sentence_of_the_header_where_words_have_no_places() -> None:
     graphs = loads(
         '%%% ø Tom~Sawyer sleeps .\nb1 REF x1\nb1 a "n.01" x1 % Tom [0...9]\n\nb1 REF x1\nb1 a "n.01" x1', "drg"

@@ -14,7 +14,7 @@ anchors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from perin.graphs.codecs.codec import Codec, Lines
@@ -51,19 +51,32 @@ class _Clause:
 
 class _ClauseBuilder(Builder):
     nothing = "there is no clause"
+    box_names: set[str]
+    homes: dict[str, list[str]]
+    """Referents and the boxes that they are in."""
 
     def build(self) -> bool:
         clauses = list(self._clauses())
-        self.introduced = {clause.arguments[0] for clause in clauses if clause.is_referent}
-        arguments = {argument for clause in clauses for argument in clause.arguments} - self.introduced
-        self.box_names = {clause.box for clause in clauses} | set(filter(_BOX.fullmatch, arguments))
-        self.box_names |= {clause.arguments[0] for clause in clauses if clause.is_relation}
+        self._survey(clauses)
         for clause in clauses:
             self._add(clause)
         for name, node in self.boxes.referents.items():
             if self.boxes.labels[node] is None:
                 self.fault(f"referent {name} has no concept", self.document.line, "note")
         return bool(clauses)
+
+    def _survey(self, clauses: Iterable[_Clause]) -> None:
+        """Tell boxes from referents; one without ``REF`` is in the box of its concept."""
+        self.homes = {}
+        for clause in clauses:
+            if clause.is_referent:
+                self.homes.setdefault(clause.arguments[0], []).append(clause.box)
+        arguments = {argument for clause in clauses for argument in clause.arguments} - self.homes.keys()
+        self.box_names = {clause.box for clause in clauses} | set(filter(_BOX.fullmatch, arguments))
+        self.box_names |= {clause.arguments[0] for clause in clauses if clause.is_relation}
+        for clause in clauses:
+            if clause.sense and clause.arguments[1] not in self.box_names:
+                self.homes.setdefault(clause.arguments[1], [clause.box])
 
     def _clauses(self) -> Iterator[_Clause]:
         for line, words, _ in self.document.body:
@@ -94,17 +107,22 @@ class _ClauseBuilder(Builder):
         before = "a box" if referent in self.box_names else self.boxes.labels[node]
         if before not in (None, label):
             self.fault(f"{referent} is {before} and can't be {label} too", clause.line)
-        else:
-            self.boxes.labels[node] = label
+            return
+        self.boxes.labels[node] = label
+        homes = self.homes[referent]
+        self.boxes.member(self.boxes.box(homes[0]), node)
+        if clause.box not in homes:
+            message = f"{label} holds in {clause.box}, but {referent} is in {homes[0]}; the graph says the latter only"
+            self.fault(message, clause.line, "note")
 
     def _argument(self, name: str, line: int) -> int:
         if name.startswith('"'):
             return self.boxes.constant(name)
         if name in self.box_names:
             return self.boxes.box(name)
-        if name not in self.introduced:
+        if name not in self.homes:
             self.fault(f"referent {name} is in no box", line)
-            self.introduced.add(name)
+            self.homes[name] = []
         return self.boxes.referent(name)
 
 
