@@ -52,11 +52,11 @@ class Anchoring:
             chosen[np.arange(len(chosen)), scores.argmax(axis=1)] = True
         return chosen
 
-    def ranges(self, tokens: Bools, sentence: Sentence) -> tuple[Anchor, ...]:
-        """The anchors of a node with these tokens, a bool [T]."""
+    def ranges(self, tokens: Iterable[int], sentence: Sentence) -> tuple[Anchor, ...]:
+        """The anchors of a node with these tokens, ascending numbers."""
         pieces: list[Anchor] = []
         last = -2
-        for index in np.flatnonzero(tokens).tolist():
+        for index in tokens:
             token = sentence.tokens[index]
             if self.trimmed and index == last + 1:
                 pieces[-1] = Anchor(pieces[-1].start, token.end)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Ints
+from perin.frameworks.arrays import Bools, Ints, true_columns
 from perin.frameworks.lexicon import class_name
 from perin.frameworks.steps.step import FLAG, flagged
 from perin.frameworks.vocabulary import AttributeClass, Vocabulary
@@ -19,19 +19,14 @@ from perin.text.sentence import Sentence
 
 def label_items(graph: Graph, sentence: Sentence, anchors: Bools | None) -> list[LabelItem]:
     """Of each node its label and the tokens that its rules see: its own, or all where nodes have no anchors."""
-    forms = tuple(token.form for token in sentence.tokens)
-    lemmas = tuple(token.lemma for token in sentence.tokens)
+    forms = tuple([token.form for token in sentence.tokens])
+    lemmas = tuple([token.lemma for token in sentence.tokens])
+    if anchors is None:
+        return [LabelItem(node.label or "", forms, lemmas, flagged(node)) for node in graph.nodes]
     items = []
-    for index, node in enumerate(graph.nodes):
-        own = None if anchors is None else np.flatnonzero(anchors[index]).tolist()
-        items.append(
-            LabelItem(
-                node.label or "",
-                forms if own is None else tuple(forms[token] for token in own),
-                lemmas if own is None else tuple(lemmas[token] for token in own),
-                flagged(node),
-            )
-        )
+    for node, own in zip(graph.nodes, true_columns(anchors), strict=True):
+        own_forms, own_lemmas = tuple([forms[token] for token in own]), tuple([lemmas[token] for token in own])
+        items.append(LabelItem(node.label or "", own_forms, own_lemmas, flagged(node)))
     return items
 
 

@@ -62,7 +62,9 @@ def _parents(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 def _contracted(
     weights: NDArray[np.float64], parents: NDArray[np.int64], cycle: NDArray[np.int64]
 ) -> tuple[_Contraction, NDArray[np.float64]]:
-    rest = np.flatnonzero(~np.isin(np.arange(len(weights)), cycle))
+    outside = np.ones(len(weights), dtype=np.bool_)
+    outside[cycle] = False
+    rest = np.flatnonzero(outside)
     entering = weights[:, cycle] - weights[parents[cycle], cycle]
     leaving = weights[np.ix_(cycle, rest)]
     smaller = np.full((len(rest) + 1, len(rest) + 1), 2 * FORBIDDEN)

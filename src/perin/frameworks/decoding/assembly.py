@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools
+from perin.frameworks.arrays import Bools, true_columns
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.lexicon import class_numbers
 from perin.frameworks.prediction import Prediction
 from perin.frameworks.steps.step import FLAG
 from perin.frameworks.vocabulary import Vocabulary
-from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.space import fold
 
 
@@ -35,13 +35,14 @@ def assembled(
     """
     kept = np.flatnonzero(structure.keep).tolist()
     properties = chosen_properties(prediction.property_classes, nodes.labels, vocabulary)
+    flags = nodes.flags.tolist()
+    ranges: list[tuple[Anchor, ...]] = [()] * len(flags)
+    if anchoring is not None and structure.anchors is not None:
+        ranges = [anchoring.ranges(tokens, prediction.sentence) for tokens in true_columns(structure.anchors)]
     made = []
     for id, query in enumerate(kept):
-        pairs = (FLAG, *properties[query]) if nodes.flags[query] else properties[query]
-        anchors = None
-        if anchoring is not None and structure.anchors is not None:
-            anchors = anchoring.ranges(structure.anchors[query], prediction.sentence) or None
-        made.append(Node(id, nodes.labels[query], pairs, anchors))
+        pairs = (FLAG, *properties[query]) if flags[query] else properties[query]
+        made.append(Node(id, nodes.labels[query], pairs, ranges[query] or None))
     return replace(
         bare, nodes=tuple(made), edges=_edges(structure, labels, vocabulary), tops=_tops(prediction, nodes, kept)
     )
@@ -69,14 +70,13 @@ def chosen_properties(
 
 
 def _edges(structure: Structure, labels: Bools, vocabulary: Vocabulary) -> tuple[Edge, ...]:
-    ids = (np.cumsum(structure.keep) - 1).tolist()
-    rows, numbers = np.nonzero(labels)
+    pairs = (np.cumsum(structure.keep) - 1)[structure.edges].tolist()
+    classes = structure.attributes.tolist()
     edges = []
-    for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-        source, target = structure.edges[row].tolist()
+    for row, number in np.argwhere(labels).tolist():
+        source, target = pairs[row]
         label = vocabulary.edge_labels[number]
-        attributes = _attributes(int(structure.attributes[row]), label, vocabulary)
-        edges.append(Edge(ids[source], ids[target], label, attributes))
+        edges.append(Edge(source, target, label, _attributes(classes[row], label, vocabulary)))
     return tuple(edges)
 
 

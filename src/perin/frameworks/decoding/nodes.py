@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools, Scores
+from perin.frameworks.arrays import Bools, Scores, true_columns
 from perin.frameworks.decoding.labels import Labelling, absolute_rules, least_loss
 from perin.frameworks.prediction import Prediction
 
@@ -44,8 +44,10 @@ class NodeChoice:
         self._tokens = prediction.tokens.tolist()
         self._anchor_scores = prediction.anchors
         self._anchors = None
+        self._anchored: list[list[int]] = []
         if anchoring is not None and prediction.anchors is not None:
             self._anchors = anchoring.choose(prediction.anchors)
+            self._anchored = true_columns(self._anchors)
 
     def nodes(self, required: str | None, unique: bool) -> Nodes:
         """The most probable labels and anchors, with at least (or exactly) one node of the required label."""
@@ -61,15 +63,14 @@ class NodeChoice:
         if self._anchors is None or self._anchor_scores is None:
             best = labelling.from_token(scores, token, value=value)
         else:
-            anchors = self._anchors[index]
-            best = labelling.from_anchors(scores, np.flatnonzero(anchors).tolist(), value=value)
-            if not anchors.any():
+            best = labelling.from_anchors(scores, self._anchored[index], value=value)
+            if not self._anchored[index]:
                 # Without an anchor the label is absolute.  A relative one and the anchor it needs may be more probable.
                 likely = int(self._anchor_scores[index].argmax())
                 odds = float(self._anchor_scores[index, likely])
                 other = labelling.from_anchors(scores, [likely], value=value)
                 if other is not None and (best is None or _outweighs(other, best, odds)):
-                    anchors[likely] = True
+                    self._anchors[index, likely] = True
                     best = other
         return best or (labelling.forms[token], 0.0)
 
