@@ -119,6 +119,11 @@ def recipes() -> list[str]:
     return sorted(path.stem for path in BOX.glob("*.toml"))
 
 
+def described_recipes() -> list[tuple[str, str]]:
+    """The recipes in the box, each with what it is for."""
+    return [(name, _parsed(BOX / f"{name}.toml").get("text", "")) for name in recipes()]
+
+
 def load_recipe(name_or_path: str | os.PathLike[str], assignments: Sequence[str] = ()) -> Recipe:
     """A recipe from the box or from a file, with ``key=value`` assignments applied, checked as far as it can be."""
     path = Path(name_or_path)

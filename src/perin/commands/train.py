@@ -1,0 +1,63 @@
+"""Train a parser by a recipe: one from the box (--list) or a TOML file of your own.
+
+An interrupted or killed run goes on with --resume.  Several processes: 'accelerate launch -m perin train …'.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``perin train``."""
+    parser.add_argument("recipe", nargs="?", metavar="RECIPE", help="name of a recipe in the box, or a .toml file")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the recipe")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="folder of the run (default: runs/NAME)")
+    parser.add_argument("--resume", action="store_true", help="go on after the last checkpoint")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads of one process (default: all cores)")
+    parser.add_argument("--services", action="store_true", help="also log to TensorBoard and Weights & Biases")
+    parser.add_argument("--list", action="store_true", help="list the recipes in the box")
+    parser.add_argument("--explain", action="store_true", help="print every key with its default and meaning")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, list or explain."""
+    from perin.errors import UsageError
+
+    if arguments.list:
+        return _list()
+    if arguments.explain:
+        return _explain()
+    if arguments.recipe is None:
+        raise UsageError("say which recipe to train; 'perin train --list' names those in the box")
+    from perin.learning.recipe import load_recipe
+
+    recipe = load_recipe(arguments.recipe, arguments.set)
+    import torch
+
+    from perin.learning.journal import services
+    from perin.learning.training import train
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    found = services() if arguments.services else ()
+    train(recipe, arguments.output or Path("runs") / recipe.name, resume=arguments.resume, services=found)
+    return 0
+
+
+def _list() -> int:
+    from perin.learning.recipe import described_recipes
+
+    for name, text in described_recipes():
+        print(f"{name:<24}{text}")
+    return 0
+
+
+def _explain() -> int:
+    from perin.learning.recipe import Recipe
+    from perin.learning.schema import explain
+
+    for key, kind, default, text in explain(Recipe):
+        print(f"\n{key}  {text}" if key.startswith("[") else f"{key:<32}{text} ({kind}; default: {default})")
+    return 0
