@@ -24,11 +24,10 @@ from perin.graphs.codecs.amr_reader import ANCHORS, PATCH, Tree, graph_from_tree
 from perin.graphs.codecs.amr_writer import encode
 from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.codecs.mrp import Malformed
-from perin.graphs.codecs.penman_text import QUOTED
 from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Graph
 
-_BRACKETS = re.compile(rf"{QUOTED}|[()]")
+_BRACKETS = re.compile(r'[()]|"(?:[^"\\]|\\.)*(?P<closed>")?')
 _NO_SPACE = re.compile(r"\S")
 _WHOLE_LINE = re.compile(r"#+\s*::(snt|tok)(?:\s+(.*))?")
 
@@ -43,11 +42,16 @@ class _Block:
     pairs: dict[str, str]
     body: list[str] = field(default_factory=list)
     depth: int = 0
+    unclosed: int | None = None
+    """The line of a string without an end."""
 
     def take(self, line: str, start: int) -> int | None:
         """Take what of a line belongs to the graph; returns where the graph ends, or None if it goes on."""
         for match in _BRACKETS.finditer(line, start):
-            self.depth += {"(": 1, ")": -1}.get(match[0], 0)
+            if match[0].startswith('"'):
+                self.unclosed = self.unclosed or (None if match["closed"] else self.line + len(self.body))
+                continue
+            self.depth += 1 if match[0] == "(" else -1
             if not self.depth:
                 self.body.append(line[start : match.end()])
                 return match.end()
@@ -115,6 +119,9 @@ class _Reader:
         def fault(message: str, severity: Severity) -> None:
             self._fault(message, block.line, block.pairs["id"], severity)
 
+        if block.unclosed:
+            self._fault("a string is not closed in its line", block.unclosed, block.pairs["id"])
+            return None
         plain = None if block.pairs.keys() & {ANCHORS, PATCH} else camr.plain(block.body)
         try:
             tree = self._tree(plain or block.body, block)
@@ -141,8 +148,8 @@ class _Reader:
         return None
 
     def _cut_short(self, block: _Block) -> None:
-        message = f"the graph is cut short: {block.depth} parentheses are not closed"
-        self._fault(message, block.line, block.pairs["id"])
+        what = "a string is" if block.unclosed else f"{block.depth} parentheses are"
+        self._fault(f"the graph is cut short: {what} not closed", block.unclosed or block.line, block.pairs["id"])
 
     def _fault(self, message: str, line: int, id: str | None = None, severity: Severity = "error") -> None:
         self.report(Finding(message, self.source, line, id, severity))
