@@ -47,7 +47,7 @@ class Attention(nn.Module):
         return result
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.heads, x.shape[-1] // self.heads).transpose(1, 2)
 
 
 class FeedForward(nn.Sequential):

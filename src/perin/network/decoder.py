@@ -16,13 +16,13 @@ class Queries(nn.Module):
 
     def __init__(self, source: int, width: int, queries: int) -> None:
         super().__init__()
-        self.queries = queries
+        self.width = width
         self.linear = nn.Linear(source, queries * width)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """``tokens`` [T, source] to [T * Q, width]; query q belongs to token q // Q."""
         queries: Tensor = self.linear(tokens).tanh()
-        return queries.view(len(tokens) * self.queries, -1)
+        return queries.view(-1, self.width)
 
 
 class Decoder(nn.Module):

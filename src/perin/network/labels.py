@@ -34,6 +34,6 @@ class LabelHead(nn.Module):
             return plain
         gates = self.prior(h).sigmoid()
         prior = gates / gates.sum(-1, keepdim=True)
-        latent = self.latent(h).tanh().view(len(h), self.components, -1)
+        latent = self.latent(h).tanh().view(len(h), self.components, h.shape[1])
         mixed = torch.bmm(prior[:, None], self.output(latent).softmax(-1)).squeeze(1)
         return mixed.clamp_min(TINIEST).log()

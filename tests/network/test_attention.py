@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from perin.errors import UsageError
+from perin.network.attention import Attention, rotated, visible
+from perin.network.layout import Layout
+
+
+def naive(attention, x, memory):
+    """One sequence by the textbook."""
+    heads, width = attention.heads, x.shape[1]
+    size = width // heads
+    keys, values = attention.memory(memory).chunk(2, dim=-1)
+    parts = []
+    for head in range(heads):
+        own = slice(head * size, (head + 1) * size)
+        weights = (attention.query(x)[:, own] @ keys[:, own].T / math.sqrt(size)).softmax(-1)
+        parts.append(weights @ values[:, own])
+    return attention.output(torch.cat(parts, dim=-1))
+
+
+@pytest.mark.parametrize("lengths", [[3, 3], [1, 4, 2], [2, 0, 3]])
+def test_each_sequence_attends_as_if_alone(lengths):
+    torch.manual_seed(0)
+    attention = Attention(8, 2, dropout=0.5).eval()
+    layout, memory_layout = Layout(lengths), Layout([length + 1 for length in lengths])
+    x, memory = torch.randn(layout.rows, 8), torch.randn(memory_layout.rows, 8)
+    result = attention(x, layout, memory, memory_layout)
+    expected = [
+        naive(attention, own, other)
+        for own, other in zip(x.split(lengths), memory.split([length + 1 for length in lengths]), strict=True)
+    ]
+    torch.testing.assert_close(result, torch.cat(expected), rtol=1e-4, atol=1e-5)
+    expected = [naive(attention, own, own) for own in x.split(lengths) if len(own)]
+    torch.testing.assert_close(attention(x, layout), torch.cat(expected), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [[1, 1], [1, 3], [0, 2]])
+def test_dropout_leaves_every_query_something_to_see(lengths):
+    torch.manual_seed(0)
+    attention = Attention(8, 2, dropout=0.99)
+    layout = Layout(lengths)
+    x = torch.randn(layout.rows, 8, requires_grad=True)
+    for _ in range(20):
+        result = attention(x, layout)
+        assert torch.isfinite(result).all()
+        result.sum().backward()
+    assert torch.isfinite(x.grad).all()
+
+
+def test_dropped_share_of_keys():
+    torch.manual_seed(0)
+    mask = visible(Layout([50, 40]), 60, rate=0.25)
+    assert mask.shape == (2, 1, 60, 50)
+    assert not mask[1, :, :, 40:].any()
+    assert mask[0].float().mean().item() == pytest.approx(0.75, abs=0.03)
+    assert mask[1, :, :, :40].float().mean().item() == pytest.approx(0.75, abs=0.03)
+    assert visible(Layout([5, 5]), 3, rate=0.0) is None
+
+
+def test_rotation_depends_on_distance_only():
+    torch.manual_seed(0)
+    query, key = torch.randn(6), torch.randn(6)
+    products = rotated(query.expand(1, 1, 9, 6)) @ rotated(key.expand(1, 1, 9, 6)).transpose(2, 3)
+    for distance in range(-8, 9):
+        diagonal = products[0, 0].diagonal(distance)
+        torch.testing.assert_close(diagonal, diagonal[:1].expand_as(diagonal), rtol=1e-4, atol=1e-5)
+    assert products[0, 0, 0].std() > 0.01
+
+
+def test_width_must_fit_the_heads():
+    with pytest.raises(UsageError, match="divided among 3"):
+        Attention(8, 3, 0.0)

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import safetensors.torch
+import torch
+
+from perin.errors import MissingDependencyError, ModelError
+from perin.network.encoders import sources
+from perin.network.encoders.bert import Bert, in_family, longest_input
+from perin.network.encoders.encoder import build_encoder
+from perin.network.encoders.huggingface import HuggingFaceEncoder
+from perin.network.inputs import Preparation
+from perin.network.layout import Layout
+
+FAMILIES = ["bert_folder", "roberta_folder", "electra_folder"]
+
+
+@pytest.mark.parametrize("family", FAMILIES[:2])
+def test_packed_encoder_computes_what_the_library_does(family, request):
+    from transformers import AutoModel
+
+    folder = request.getfixturevalue(family)
+    config = sources.read_config(folder)
+    assert in_family(config)
+    ours = Bert(config, dropout=None).eval()
+    ours.load(sources.weights_path(folder))
+    theirs = AutoModel.from_pretrained(folder).eval()
+    layout = Layout([5, 2, 7])
+    ids = torch.randint(4, config["vocab_size"], (layout.rows,), generator=torch.Generator().manual_seed(0))
+    padded = layout.pad(ids + 0)
+    padded[~layout.mask] = config.get("pad_token_id", 0)
+    expected = theirs(padded, attention_mask=layout.mask.long(), output_hidden_states=True).hidden_states[1:]
+    states = ours(ids, layout)
+    assert len(states) == len(expected) == 3
+    for state, other in zip(states, expected, strict=True):
+        torch.testing.assert_close(state, layout.pack(other), rtol=1e-3, atol=1e-4)
+
+
+def test_weights_of_older_names_and_with_a_prefix(bert_folder, tmp_path):
+    weights = safetensors.torch.load_file(bert_folder / "model.safetensors")
+    old = {
+        "bert." + name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for name, value in weights.items()
+    }
+    safetensors.torch.save_file({**old, "cls.predictions.bias": torch.zeros(3)}, tmp_path / "model.safetensors")
+    config = sources.read_config(bert_folder)
+    one, other = Bert(config, None), Bert(config, None)
+    one.load(bert_folder / "model.safetensors")
+    other.load(tmp_path / "model.safetensors")
+    for name, value in one.state_dict().items():
+        assert torch.equal(value, other.state_dict()[name]), name
+
+
+def test_missing_or_broken_weights(bert_folder, tmp_path):
+    config = sources.read_config(bert_folder)
+    weights = safetensors.torch.load_file(bert_folder / "model.safetensors")
+    del weights["encoder.layer.2.output.dense.bias"]
+    safetensors.torch.save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match=r"lacks the weights layers\.2\.feedforward\.2\.bias"):
+        Bert(config, None).load(tmp_path / "model.safetensors")
+    (tmp_path / "model.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(ModelError, match="can't be read"):
+        Bert(config, None).load(tmp_path / "model.safetensors")
+    with pytest.raises(ModelError, match=r"has no model\.safetensors"):
+        sources.weights_path(tmp_path / "elsewhere")
+
+
+def test_longest_input_leaves_out_positions_that_are_not_used(bert_folder, roberta_folder):
+    assert longest_input(sources.read_config(bert_folder)) == 40
+    assert longest_input(sources.read_config(roberta_folder)) == 38
+
+
+def encoded(encoder, preparation, sentences):
+    batch = preparation.collate(preparation(sentences))
+    return encoder(batch).split(batch.tokens.lengths.tolist())
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "characters"])
+def test_neighbours_in_the_batch_change_nothing(family, request, small_settings, sentences):
+    # In the original the padding of shorter sentences was added to their first word.
+    folder = family if family == "characters" else request.getfixturevalue(family)
+    torch.manual_seed(0)
+    settings = small_settings(folder)
+    encoder, preparation = build_encoder(settings, pretrained=True).eval(), Preparation(settings)
+    together = encoded(encoder, preparation, sentences)
+    for words, vectors in zip(sentences, together, strict=True):
+        assert vectors.shape == (len(words), encoder.width)
+        if len(words):
+            (alone,) = encoded(encoder, preparation, [words])
+            torch.testing.assert_close(vectors, alone, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "characters"])
+def test_input_beyond_the_limit_is_neither_cut_nor_a_crash(family, request, small_settings, make_words):
+    folder = family if family == "characters" else request.getfixturevalue(family)
+    torch.manual_seed(0)
+    settings = small_settings(folder)
+    encoder, preparation = build_encoder(settings, pretrained=True).eval(), Preparation(settings)
+    long, changed = (make_words("The cat sat on the mat . " * 30 + last) for last in ("dogs", "again"))
+    short = make_words("The cat sat")
+    vectors, other, changed_vectors = encoded(encoder, preparation, [long, short, changed])
+    assert len(vectors) == 211
+    assert torch.isfinite(vectors).all()
+    assert (vectors[-1] - changed_vectors[-1]).abs().max() > 1e-3
+    torch.testing.assert_close(other, encoded(encoder, preparation, [short])[0], rtol=1e-3, atol=1e-4)
+
+
+def test_far_away_words_do_not_matter_across_windows(bert_folder, small_settings, make_words):
+    settings = small_settings(bert_folder)
+    encoder, preparation = build_encoder(settings, pretrained=True).eval(), Preparation(settings)
+    one = make_words("cat " * 90 + "dogs")
+    other = make_words("cat " * 90 + "mat .")
+    first, second = (encoded(encoder, preparation, [words])[0] for words in (one, other))
+    torch.testing.assert_close(first[:10], second[:10], rtol=1e-3, atol=1e-4)
+    assert (first[85] - second[85]).abs().max() > 1e-3
+
+
+def test_other_families_are_left_to_the_library(electra_folder, small_settings):
+    encoder = build_encoder(small_settings(electra_folder), pretrained=True)
+    assert isinstance(encoder.body, HuggingFaceEncoder)
+    assert encoder.body.depth == 3
+    assert not [module for module in encoder.modules() if type(module) is torch.nn.Dropout]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_frozen_embeddings_and_dropout_settings(family, request, small_settings):
+    from dataclasses import replace
+
+    settings = replace(small_settings(request.getfixturevalue(family)), encoder_dropout=0.35)
+    encoder = build_encoder(settings, pretrained=False)
+    embeddings = encoder.body.embeddings
+    assert not any(parameter.requires_grad for parameter in embeddings.parameters())
+    assert any(parameter.requires_grad for parameter in encoder.body.parameters())
+    assert {module.p for module in encoder.modules() if type(module).__name__ == "Dropout"} == {0.35}
+    thawed = build_encoder(replace(settings, freeze_embeddings=False), pretrained=False)
+    assert all(parameter.requires_grad for parameter in thawed.parameters())
+
+
+def test_description_alone_makes_an_encoder_without_weights(bert_folder, small_settings, tmp_path, make_words):
+    sources.copy_description(str(bert_folder), tmp_path / "encoder")
+    assert not (tmp_path / "encoder" / "model.safetensors").exists()
+    settings = small_settings(tmp_path / "encoder")
+    encoder = build_encoder(settings, pretrained=False)
+    encoder.load_state_dict(build_encoder(small_settings(bert_folder), pretrained=True).state_dict())
+    assert len(encoded(encoder.eval(), Preparation(settings), [make_words("a cat")])[0]) == 2
+
+
+def test_names_that_lead_nowhere(tmp_path, monkeypatch, bert_folder):
+    with pytest.raises(ModelError, match=r"there is no folder \./nowhere"):
+        sources.encoder_folder("./nowhere")
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        sources.read_config(tmp_path)
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(ModelError, match="what kind of encoder"):
+        sources.read_config(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ModelError, match="can't be read"):
+        sources.read_config(tmp_path)
+    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module_at_all", "model"))
+    with pytest.raises(MissingDependencyError, match="no-such-module-at-all"):
+        sources.encoder_folder("minilm")
+    assert sources.encoder_folder(str(bert_folder)) == bert_folder
+
+
+def test_hub_without_network(monkeypatch):
+    import huggingface_hub
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def refuse(name, **_):
+        raise LocalEntryNotFoundError(f"no connection for {name}")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(ModelError, match=r"'xlm-roberta-base' is no folder here .*no connection.*give the path"):
+        sources.encoder_folder("xlm-roberta-base")
+
+
+def test_hub_folder_is_used_as_it_is(monkeypatch, bert_folder, tmp_path):
+    import huggingface_hub
+
+    folder = tmp_path / "snapshot"
+    shutil.copytree(bert_folder, folder)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: str(folder))
+    assert json.loads((sources.encoder_folder("org/name") / "config.json").read_text())["model_type"] == "bert"

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from perin.errors import UsageError
+from perin.network.inputs import Preparation
+from perin.network.network import Network
+from perin.network.predict import predict
+
+
+@pytest.fixture(scope="module")
+def network(small_settings, treebanks):
+    torch.manual_seed(0)
+    network = Network(small_settings(), treebanks).eval()
+    with torch.no_grad():
+        for parameter in network.heads.parameters():
+            parameter.normal_(std=0.6)
+    return network
+
+
+@pytest.fixture(scope="module")
+def preparation(small_settings):
+    return Preparation(small_settings())
+
+
+def batch_of(preparation, sentences):
+    return preparation.collate(preparation(sentences))
+
+
+def accepted(labels):
+    """The contract: those whose best class is not null; if there are none, the one with the lowest null score."""
+    best = [number for number, row in enumerate(labels) if row.argmax() > 0]
+    return best if best or not len(labels) else [int(labels[:, 0].argmin())]
+
+
+FIELDS = ["labels", "accepted", "presence", "edge_labels", "anchors", "edge_attributes", "properties", "tops"]
+
+
+@pytest.mark.parametrize("treebank", ["eds", "ptg", "drg"])
+def test_same_output_alone_and_in_a_batch(network, preparation, sentences, treebank):
+    together = predict(network, batch_of(preparation, sentences), [treebank])[treebank]
+    for words, output in zip(sentences, together, strict=True):
+        ((alone,),) = predict(network, batch_of(preparation, [words]), [treebank]).values()
+        for field in FIELDS:
+            one, other = getattr(output, field), getattr(alone, field)
+            assert (one is None) == (other is None), field
+            if one is not None:
+                np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5, err_msg=field)
+        assert output.property_classes.keys() == alone.property_classes.keys()
+
+
+@pytest.mark.parametrize("treebank", ["eds", "ptg", "drg"])
+def test_shapes_and_distributions_are_those_of_the_contract(network, preparation, sentences, treebanks, treebank):
+    sizes = treebanks[treebank]
+    outputs = predict(network, batch_of(preparation, sentences), [treebank])[treebank]
+    for words, output in zip(sentences, outputs, strict=True):
+        t, k = len(words), len(output.accepted)
+        assert output.labels.shape == (t * sizes.queries, sizes.rules + 1)
+        np.testing.assert_allclose(output.labels.sum(-1), 1, rtol=1e-4)
+        assert output.accepted.tolist() == accepted(output.labels)
+        assert output.presence.shape == (k, k)
+        assert output.edge_labels.shape == (k, k, sizes.edge_labels)
+        if not sizes.multi_label:
+            np.testing.assert_allclose(output.edge_labels.sum(-1), 1, rtol=1e-4)
+        assert output.anchors is None if not sizes.anchors else output.anchors.shape == (k, t)
+        assert (output.tops is None) == (not sizes.tops)
+        if output.tops is not None and k:
+            assert output.tops.shape == (k,)
+            assert output.tops.sum() == pytest.approx(1, rel=1e-4)
+        for name, classes in sizes.property_classes:
+            assert output.property_classes[name].shape == (k, classes)
+            np.testing.assert_allclose(output.property_classes[name].sum(-1), 1, rtol=1e-4)
+
+
+def test_sentence_of_null_queries_only_keeps_the_least_certain(small_settings, treebanks, preparation, sentences):
+    torch.manual_seed(0)
+    network = Network(small_settings(), treebanks).eval()
+    with torch.no_grad():
+        network.heads_of("eds").heads["labels"].output.bias[0] = 50.0
+    outputs = predict(network, batch_of(preparation, sentences), ["eds"])["eds"]
+    assert [len(output.accepted) for output in outputs] == [min(1, len(words)) for words in sentences]
+    for output in outputs:
+        assert output.accepted.tolist() == accepted(output.labels)
+
+
+def test_one_pass_of_the_encoder_serves_all_treebanks(network, preparation, sentences, monkeypatch):
+    batch = batch_of(preparation, sentences)
+    calls = []
+    forward = network.encoder.forward
+    monkeypatch.setattr(network.encoder, "forward", lambda batch: calls.append(1) or forward(batch))
+    together = predict(network, batch, ["eds", "ptg", "drg"])
+    assert len(calls) == 1
+    for treebank, outputs in together.items():
+        for one, other in zip(outputs, predict(network, batch, [treebank])[treebank], strict=True):
+            np.testing.assert_allclose(one.labels, other.labels, rtol=1e-4, atol=1e-6)
+
+
+def test_treebanks_of_a_mixed_batch_see_their_sentences_only(network, preparation, sentences):
+    batch = batch_of(preparation, sentences)
+    chosen = {"eds": np.array([0, 3]), "drg": np.array([4, 2])}
+    hidden = network(batch, chosen)
+    full = network(batch)
+    for treebank, numbers in chosen.items():
+        rows = torch.from_numpy(full[treebank].query_layout.rows_of(numbers))
+        torch.testing.assert_close(hidden[treebank].queries, full[treebank].queries[rows], rtol=1e-3, atol=1e-5)
+        assert hidden[treebank].token_layout.lengths.tolist() == [len(sentences[number]) for number in numbers]
+
+
+def test_word_dropout_hides_words_from_the_decoder_not_from_queries(small_settings, treebanks, preparation, sentences):
+    torch.manual_seed(0)
+    settings = replace(small_settings(), word_dropout=0.5, dropout=0.0, attention_dropout=0.0)
+    network = Network(settings, treebanks).train()
+    batch = batch_of(preparation, sentences)
+    encoding = network.encode(batch)
+    characters = network.characters["forms"](*batch.forms) + network.characters["lemmas"](*batch.lemmas)
+    hidden = ((encoding.tokens - characters).abs() < 1e-5).all(-1)
+    assert 0 < hidden.sum() < len(hidden)
+    assert not (encoding.contextual.abs() < 1e-5).all(-1).any()
+    torch.testing.assert_close(encoding.tokens[~hidden], (encoding.contextual + characters)[~hidden])
+
+
+def test_lemmas_count_only_with_character_embeddings(small_settings, treebanks, make_words):
+    words = make_words("Cats sat")
+    other = replace(words, lemmas=["dog", "stand"])
+    for characters in (True, False):
+        torch.manual_seed(0)
+        settings = replace(small_settings(), character_embeddings=characters)
+        network, preparation = Network(settings, treebanks).eval(), Preparation(settings)
+        one, two = (network.encode(batch_of(preparation, [item])).tokens for item in (words, other))
+        assert torch.equal(one, two) != characters
+
+
+def test_decoder_of_another_width_than_the_encoder(small_settings, treebanks, preparation, sentences):
+    network = Network(replace(small_settings(), width=12), treebanks).eval()
+    outputs = predict(network, batch_of(preparation, sentences), ["eds"])["eds"]
+    assert len(outputs) == len(sentences)
+
+
+def test_names_that_weights_can_not_have(small_settings, treebanks):
+    with pytest.raises(UsageError, match="name of a treebank"):
+        Network(small_settings(), {"eds.eng": treebanks["eds"]})
+
+
+def test_batch_moves_whole(preparation, sentences):
+    batch = batch_of(preparation, sentences)
+    assert batch.to("cpu") is batch
+    moved = batch.to("meta")
+    assert moved.tokens.device.type == "meta"
+    assert moved.forms is not None
+    assert moved.forms[0].device.type == "meta"

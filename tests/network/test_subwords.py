@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perin.errors import ModelError
+from perin.network.encoders.subwords import SubwordTokenizer, overlaps, windows
+
+
+@st.composite
+def token_spans(draw):
+    borders = sorted(draw(st.sets(st.integers(0, 30), max_size=12)))
+    return [(start, end) for start, end in zip(borders[::2], borders[1::2], strict=False)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=10), token_spans())
+@settings(deadline=None)
+def test_subwords_belong_to_the_tokens_that_they_share_characters_with(pieces, tokens):
+    subwords = [(start, start + length) for start, length in pieces]
+    expected = {
+        (i, j)
+        for i, (start, end) in enumerate(subwords)
+        for j, (first, last) in enumerate(tokens)
+        if set(range(start, end)) & set(range(first, last))
+    }
+    found = overlaps(np.array(subwords).reshape(-1, 2), np.array(tokens, dtype=np.int64).reshape(-1, 2))
+    assert set(zip(*(array.tolist() for array in found), strict=True)) == expected
+    assert len(found[0]) == len(expected)
+
+
+@given(st.integers(0, 500), st.integers(1, 40))
+@settings(deadline=None)
+def test_windows_read_every_subword_once(count, room):
+    found = windows(count, room)
+    read = [position for window in found for position in range(window.first, window.last)]
+    assert read == list(range(count))
+    for window in found:
+        assert 0 <= window.start <= window.first <= window.last <= window.end <= count
+        assert window.end - window.start <= room
+
+
+@given(st.integers(41, 500))
+@settings(deadline=None)
+def test_subwords_inside_a_long_input_have_context_on_both_sides(count):
+    for window in windows(count, 40):
+        assert window.start == 0 or window.first - window.start >= 9
+        assert window.end == count or window.end - window.last >= 9
+
+
+@pytest.mark.parametrize("family", ["bert_folder", "roberta_folder", "electra_folder"])
+def test_every_token_gets_its_own_characters(family, request, make_words):
+    # The original stripped all '#' and '▁' of a token and aligned by string matching.
+    tokenizer = SubwordTokenizer(request.getfixturevalue(family), limit=40)
+    texts = ["The un#believable ▁ story", "café", "", "cats# ## again"]
+    sentences = [make_words(text) for text in texts]
+    for words, (ids, subwords, tokens) in zip(
+        sentences, tokenizer(texts, [words.spans for words in sentences]), strict=True
+    ):
+        encoding = tokenizer.tokenizer.encode(words.text, add_special_tokens=False)
+        assert ids.tolist() == encoding.ids
+        for token, (start, end) in enumerate(words.spans):
+            covered = {
+                position for subword in subwords[tokens == token] for position in range(*encoding.offsets[subword])
+            }
+            assert covered >= set(range(start, end)) or not covered
+
+
+def test_token_that_the_tokenizer_drops_has_no_subwords(bert_folder, make_words):
+    words = make_words("a \u200b\x01 b")
+    ((_, _, tokens),) = SubwordTokenizer(bert_folder, limit=40)([words.text], [words.spans])
+    assert set(tokens.tolist()) == {0, 2}
+
+
+def test_subword_over_a_token_border_belongs_to_both(bert_folder):
+    tokenizer = SubwordTokenizer(bert_folder, limit=40)
+    ((ids, subwords, tokens),) = tokenizer(["cats"], [[(0, 3), (3, 4)]])
+    whole = tokenizer.tokenizer.token_to_id("cats")
+    if ids.tolist() == [whole]:
+        assert (subwords.tolist(), tokens.tolist()) == ([0, 0], [0, 1])
+    else:
+        assert set(tokens.tolist()) == {0, 1}
+
+
+def test_settings_of_truncation_and_padding_are_ignored(bert_folder):
+    tokenizer = SubwordTokenizer(bert_folder, limit=40)
+    ((ids, _, _),) = tokenizer(["cat " * 50], [[]])
+    assert len(ids) >= 50
+    assert tokenizer.room == 38
+    assert [tokenizer.tokenizer.id_to_token(i) for i in tokenizer.before + tokenizer.after] == ["[CLS]", "[SEP]"]
+
+
+def test_broken_tokenizer_file(tmp_path):
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(ModelError, match=r"tokenizer\.json can't be read"):
+        SubwordTokenizer(tmp_path, limit=10)
