@@ -179,7 +179,7 @@ def _link(gold: Edge | None, system: Edge | None, numbers: Mapping[int, int], bo
         [Property(*pair) for pair in normal_attributes(side.attributes)] if side else [] for side in (gold, system)
     ]
     for item, agreement in _compared(attributes[0], attributes[1], _property_key):
-        if item != ("remote", "true") or agreement != "matched":
+        if item != ("remote", "true") or agreement != status:
             shown = item._replace(value=True) if item.value == "true" else item
             rows.append(property_row(shown)._replace(status=agreement))
     source, target = numbers[edge.source], numbers[edge.target]

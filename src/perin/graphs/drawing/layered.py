@@ -12,7 +12,7 @@ from typing import Literal
 
 from perin.graphs.drawing.layers import assign_layers, stagger
 from perin.graphs.drawing.lettering import text_width
-from perin.graphs.drawing.measures import LEADING, LOOP, WORD, Block, label_block, shape_block
+from perin.graphs.drawing.measures import LEADING, LOOP, WORD, Block, label_block, loop_height, shape_block
 from perin.graphs.drawing.sketch import Sketch
 
 Kind = Literal["shape", "word", "bend", "label", "stem"]
@@ -93,15 +93,17 @@ def layered(sketch: Sketch) -> Layered:
 
 def _add_shapes(graph: Layered, sketch: Sketch, keys: Sequence[float], layer: Sequence[int]) -> None:
     busy = _busiest_side(sketch, layer)
-    loops = [0.0] * len(sketch.shapes)
+    loops: dict[int, list[Block]] = {}
     for link, block in zip(sketch.links, graph.labels, strict=True):
         if link.source == link.target:
-            loops[link.source] += LOOP + block.width
+            loops.setdefault(link.source, []).append(block)
     for number, (shape, block) in enumerate(zip(sketch.shapes, graph.blocks, strict=True)):
         ports = 0.0 if shape.form == "dot" else _PORT * min(busy[number], _MOST_PORTS)
         half = max(block.width, ports) / 2
-        vertex = Vertex("shape", 2 * layer[number], half, half + loops[number], block.height, keys[number])
-        graph.vertices.append(vertex)
+        beside = loops.get(number, [])
+        right = half + (LOOP + max(label.width for label in beside) if beside else 0.0)
+        height = max(block.height, sum(map(loop_height, beside)))
+        graph.vertices.append(Vertex("shape", 2 * layer[number], half, right, height, keys[number]))
 
 
 def _add_links(graph: Layered, sketch: Sketch) -> None:

@@ -9,7 +9,7 @@ from math import ceil
 
 from perin.graphs.drawing.layered import Layered, layered
 from perin.graphs.drawing.lettering import text_width, wrapped
-from perin.graphs.drawing.measures import LEADING, LOOP, MARGIN, WORD, Block
+from perin.graphs.drawing.measures import LEADING, LOOP, MARGIN, WORD, Block, loop_height
 from perin.graphs.drawing.ordering import reduce_crossings
 from perin.graphs.drawing.positions import Pull, Sentence, Ties, place, straighten
 from perin.graphs.drawing.routing import Band, Box, Route, routes
@@ -47,9 +47,10 @@ def arrange(sketch: Sketch) -> Layout:
     graph = layered(sketch)
     at, bands = _positions(graph, sketch)
     count = len(sketch.shapes)
+    heights = [*(block.height for block in graph.blocks), *[LEADING[WORD]] * len(sketch.words)]
     ends = tuple(
-        Box(at[number] - vertex.left, bands[vertex.rank].top, 2 * vertex.left, vertex.height)
-        for number, vertex in enumerate(graph.vertices[: count + len(sketch.words)])
+        Box(at[number] - vertex.left, bands[vertex.rank].top, 2 * vertex.left, height)
+        for number, (vertex, height) in enumerate(zip(graph.vertices, heights, strict=False))
     )
     both = routes(graph, [*graph.paths, *graph.stems], at, bands, ends)
     bottom = max((band.bottom for band in bands), default=MARGIN)
@@ -151,22 +152,22 @@ def _bands(
 def _labels(
     graph: Layered, sketch: Sketch, at: Sequence[float], bands: Sequence[Band], boxes: Sequence[Box]
 ) -> list[Box | None]:
+    """Where the labels of links stand: in the middle of their rank, or beside a shape, one below the other."""
     labels: list[Box | None] = []
     loops: dict[int, float] = {}
     for path, block, link in zip(graph.paths, graph.labels, sketch.links, strict=True):
-        if not path:
-            box = boxes[link.source]
-            x = loops.get(link.source, box.right) + LOOP
-            loops[link.source] = x + block.width
-            labels.append(Box(x, box.y + (box.height - block.height) / 2, block.width, block.height))
-            continue
-        middle = next((vertex for vertex in path if graph.vertices[vertex].kind == "label"), None)
-        if middle is None:
-            labels.append(None)
-            continue
-        top, bottom = bands[graph.vertices[middle].rank]
-        y = (top + bottom - block.height) / 2
-        labels.append(Box(at[middle] - block.width / 2, y, block.width, block.height))
+        if path:
+            middle = next((vertex for vertex in path if graph.vertices[vertex].kind == "label"), None)
+            if middle is None:
+                labels.append(None)
+                continue
+            top, bottom = bands[graph.vertices[middle].rank]
+            x, y = at[middle] - block.width / 2, (top + bottom - block.height) / 2
+        else:
+            x, top = boxes[link.source].right + LOOP, loops.get(link.source, boxes[link.source].y)
+            loops[link.source] = top + loop_height(block)
+            y = top + (loop_height(block) - block.height) / 2
+        labels.append(Box(x, y, block.width, block.height))
     return labels
 
 

@@ -78,7 +78,7 @@ def wrapped(text: str, size: float, limit: float) -> list[str]:
     line, width, last_space = "", 0.0, -1
     for character in text:
         step = size * _character_width(character)
-        if width + step > limit and line and character != " ":
+        while width + step > limit and line and character != " ":
             cut = last_space + 1 if last_space >= 0 else len(line)
             lines.append(line[:cut])
             line = line[cut:]

@@ -61,6 +61,11 @@ def label_block(link: Link) -> Block:
     return _block(link.rows, EDGE, 2.0, 0.0) if link.rows else Block((), 0.0, 0.0)
 
 
+def loop_height(label: Block) -> float:
+    """The height that a link from a shape to itself takes beside the shape."""
+    return max(label.height, LOOP)
+
+
 def _block(rows: Iterable[Row], label_size: float, across: float, along: float) -> Block:
     lines = tuple(line for row in rows for line in _lines(row, label_size if row.kind == "label" else SMALL))
     width = max(line.width for line in lines) + 2 * across

@@ -41,10 +41,7 @@ def spread(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[flo
     >>> spread([0, 0], [1, 1], [10])
     [-5.0, 5.0]
     """
-    offset, offsets = 0.0, []
-    for gap in [0.0, *gaps]:
-        offset += gap
-        offsets.append(offset)
+    offsets = list(accumulate(gaps, initial=0.0))[: len(wanted)]
     pools: list[tuple[float, float, int]] = []  # sum of weighted positions, sum of weights, size
     for position, weight, offset in zip(wanted, weights, offsets, strict=True):
         total, mass, size = (position - offset) * weight, weight, 1
@@ -95,7 +92,7 @@ def _settle_sentence(
 
     Chunks that no space divides stay in one piece.
     """
-    natural = [0.0, *accumulate(gaps)]
+    natural = list(accumulate(gaps, initial=0.0))
     wanted: dict[int, tuple[float, float]] = {}
     for number, chunk in enumerate(chunks):
         ties = [(at[near] - natural[word], tie) for word in chunk for near, tie in above[words[word]]]

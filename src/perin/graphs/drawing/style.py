@@ -16,7 +16,7 @@ Theme: TypeAlias = Literal["auto", "light", "dark"]
 _LIGHT = {
     "page": "#ffffff",
     "ink": "#1f2933",
-    "muted": "#6b7785",
+    "muted": "#5c6876",
     "line": "#5b6876",
     "stem": "#c3ccd6",
     "box": "#f6f8fa",

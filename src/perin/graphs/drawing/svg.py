@@ -180,13 +180,12 @@ def _arrow(route: Route, upward: bool) -> str:
 
 
 def _loop(box: Box, label: Box) -> str:
-    """A line from the right side of a box round its own label's near side and back."""
-    middle = box.y + box.height / 2
+    """A line from the right side of a box to its label and back."""
+    start, middle = box.y + box.height / 2, label.y + label.height / 2
     reach = box.right + (label.x - 2 - box.right) / 0.75
-    high = 10.0 + (label.x - box.right)
-    numbers = (box.right, middle - 4, reach, middle - high, reach, middle + high, box.right, middle + 4)
+    numbers = (box.right, start - 3, reach, middle - 9, reach, middle + 9, box.right, start + 3)
     x0, y0, x1, y1, x2, y2, x3, y3 = map(_number, numbers)
-    tip = f"M{x3} {y3}l{_number(_ARROW_LENGTH)} 0l-3 6z"
+    tip = f"M{x3} {y3}l6.5 -.5l-3.5 5.5z"
     return f'<path class="line" d="M{x0} {y0}C{x1} {y1} {x2} {y2} {x3} {y3}"/><path class="arrow" d="{tip}"/>'
 
 

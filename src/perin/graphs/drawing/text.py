@@ -84,7 +84,9 @@ class _Writer:
             parts.insert(0, self.painted("□" if shape.form == "scope" else "●", shape.status))
         if number in self.numbers:
             parts.insert(0, self.painted(f"[{self.numbers[number]}]", "shared"))
-        if shape.words:
+        differing = [row for row in shape.rows if row.kind == "quote" and row.status in _SIGNS]
+        parts += [self.painted(f"“{row.text}”", row.status) for row in differing]
+        if shape.words and not differing:
             parts.append(self.painted(self.quote(shape.words), "quote"))
         return " ".join(parts)
 

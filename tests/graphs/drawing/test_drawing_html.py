@@ -1,0 +1,141 @@
+"""The page of drawings: one file, nothing from elsewhere, nothing that the data could run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from perin.graphs import Edge, Graph, Node
+from perin.graphs.drawing import diff_sketch, write_html
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!--"
+
+
+class Page(HTMLParser):
+    """Collects elements with their attributes and the text of style and script elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.raw, self.open = [], [], None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open = (tag, dict(attrs)) if tag in ("style", "script") else None
+
+    def handle_endtag(self, tag):
+        self.open = None
+
+    def handle_data(self, data):
+        if self.open:
+            self.raw.append((*self.open, data))
+
+    def graphs(self):
+        return json.loads("".join(data for _, attributes, data in self.raw if attributes.get("id") == "graphs"))
+
+
+def page(*drawn, title="Graphs"):
+    stream = io.StringIO()
+    write_html(drawn, stream, title)
+    return stream.getvalue()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_all_graphs_are_in_the_page(graphs, data):
+    drawn = data.draw(st.lists(graphs(max_nodes=3), max_size=3))
+    found = Page(page(*drawn)).graphs()
+    assert len(found) == len(drawn)
+    assert all(entry["svg"].startswith("<svg") for entry in found)
+
+
+def test_a_search_finds_ids_words_and_labels():
+    graph = Graph("id-7", input="Old dogs", nodes=(Node(0, "DOG"), Node(1)), edges=(Edge(0, 1, "ARG1"),))
+    (entry,) = Page(page(graph)).graphs()
+    assert set(entry["find"].split("\n")) == {"id-7", "old dogs", "dog", "arg1"}
+
+
+def test_the_data_can_run_nothing():
+    graph = Graph(EVIL, EVIL, input=EVIL, nodes=(Node(0, EVIL),), edges=(Edge(0, 0, EVIL),))
+    text = page(graph, title=EVIL)
+    parsed = Page(text)
+    assert sum(tag == "script" for tag, _ in parsed.elements) == 2
+    assert not any(tag == "img" for tag, _ in parsed.elements)
+    assert not any(name.startswith("on") for _, attributes in parsed.elements for name in attributes)
+    (entry,) = parsed.graphs()
+    assert "<script" not in entry["svg"]
+    assert "<img" not in entry["svg"]
+
+
+def test_only_its_own_script_and_style_are_allowed_to_work():
+    parsed = Page(page(Graph("1")))
+    (policy,) = [attributes["content"] for tag, attributes in parsed.elements if "http-equiv" in attributes]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    working = [(tag, data) for tag, attributes, data in parsed.raw if attributes.get("type") != "application/json"]
+    assert [tag for tag, _ in working] == ["style", "script"]
+    for tag, data in working:
+        digest = base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    text = page(Graph("1", nodes=(Node(0, "a"),)))
+    assert not re.search(r"(?:src|href)\s*=|url\(|@import", text)
+    assert set(re.findall(r"https?://[\w./]*", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_names_for_those_who_do_not_see():
+    elements = Page(page(Graph("1"))).elements
+    named = [a for tag, a in elements if tag in ("button", "input", "nav") or a.get("role") == "region"]
+    assert len(named) == 7
+    for attributes in named:
+        assert attributes.get("aria-label") or attributes.get("title")
+    assert any(attributes.get("aria-live") for _, attributes in elements)
+    assert ("html", {"lang": "en"}) in elements
+
+
+def test_comparisons_can_be_in_a_page():
+    graph = Graph("1", nodes=(Node(0, "a"),))
+    (entry,) = Page(page(diff_sketch(graph, graph, [(0, 0)]))).graphs()
+    assert "perin diff" in entry["svg"]
+
+
+def test_graphs_are_drawn_one_at_a_time():
+    """A page of a treebank must not hold all of its drawings in memory."""
+    written = io.StringIO()
+
+    def graphs():
+        for number in range(3):
+            assert written.getvalue().count('"svg":') == number
+            yield Graph(str(number))
+
+    write_html(graphs(), written)
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_graph_of_the_address(tmp_path):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if not browser:
+        pytest.skip("no Chromium here")
+    path = tmp_path / "page.html"
+    path.write_text(page(Graph("first", nodes=(Node(0, "alpha"),)), Graph("second", nodes=(Node(0, EVIL + "beta"),))))
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--disable-background-networking", "--no-first-run", "--dump-dom", f"{path.as_uri()}#second"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert '<span id="status" class="many" role="status" aria-live="polite">2 / 2</span>' in shown
+    stage = shown[shown.index('id="stage"') : shown.index("<footer>")]
+    assert "beta" in stage
+    assert "alpha" not in stage
+    assert "<script>alert" not in stage
