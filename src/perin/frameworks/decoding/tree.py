@@ -12,6 +12,9 @@ from perin.frameworks.prediction import Prediction
 
 _SMALLEST = 1e-9
 
+_IMPLICIT = 0.1
+"""A leaf all of whose words are less probable than this has none."""
+
 
 def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Structure:
     """The most probable tree of primary edges, remote edges that are more probable than not, and everyone's words.
@@ -19,7 +22,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Struc
     ``inner``: [K], the nodes that may have children, at least one.  ``remote``: [A], the attribute classes of remote
     edges.  Two nodes have no edge (1 - p), a primary one (p times the probability that it is not remote) or a remote
     one; the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the
-    least probable first.  Units without a word below them go, unless nothing says that they should have one.
+    least probable first.  Inner units that end up without children and words go.
     """
     present = np.clip(prediction.presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
     remoteness = _remoteness(prediction, remote)
@@ -30,19 +33,18 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Struc
     parents = maximum_arborescence(weights, inner)
     below = descendants(parents)
     remotes = _remote_edges(np.where(source, beside - absent, FORBIDDEN), parents, below)
-    own = owned_words(prediction.anchors, below) if prediction.anchors is not None else None
-    keep = np.ones(len(inner), dtype=np.bool_)
-    if own is not None and prediction.anchors is not None:
-        implicit = ~inner & (prediction.anchors < 0.5).all(axis=1)
-        useful = own.any(axis=1) | implicit | remotes.any(axis=1)
+    keep, words = np.ones(len(inner), dtype=np.bool_), None
+    if prediction.anchors is not None:
+        own = owned_words(prediction.anchors, inner, below)
+        useful = own.any(axis=1) | remotes.any(axis=1) | ~inner
         keep = useful | (below & useful).any(axis=1)
-        own = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
+        words = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
     edges = remotes.copy()
     children = np.flatnonzero(parents >= 0)
     edges[parents[children], children] = True
     pairs = np.argwhere(edges & keep & keep[:, None])
     classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
-    return Structure(keep, pairs, best_attributes(prediction, pairs, classes), own)
+    return Structure(keep, pairs, best_attributes(prediction, pairs, classes), words)
 
 
 def descendants(parents: Ints) -> Bools:
@@ -56,19 +58,19 @@ def descendants(parents: Ints) -> Bools:
     return below
 
 
-def owned_words(scores: Scores, below: Bools) -> Bools:
-    """[K, T]: the words of each unit beside those of its children; every word belongs to exactly one unit.
+def owned_words(scores: Scores, inner: Bools, below: Bools) -> Bools:
+    """[K, T]: the words of each unit beside those of its children; every word belongs to some unit.
 
-    ``scores``: [K, T].  A word belongs to the childless unit that most probably has it.  If none does (p < .5), it
-    belongs to the lowest of the other units that do, and if there is none either, to the most probable childless unit.
+    ``scores``: [K, T].  Leaves have their probable words, at least one unless that is very improbable (implicit units).
+    A word without a leaf belongs to the lowest inner unit that probably has it; if there is none, to the best leaf.
     """
-    childless = ~below.any(axis=1, keepdims=True)
-    leaf_scores = np.where(childless, scores, -1.0)
-    depth = below.sum(axis=0)[:, None]
-    claims = np.where(~childless & (scores >= 0.5), depth + scores / 2, -1.0)
-    claimed = (leaf_scores.max(axis=0) < 0.5) & (claims.max(axis=0) >= 0)
-    owner = np.where(claimed, claims.argmax(axis=0), leaf_scores.argmax(axis=0))
-    own: Bools = owner == np.arange(len(scores))[:, None]
+    leaf_scores = np.where(inner[:, None], -1.0, scores)
+    best = leaf_scores.max(axis=1, keepdims=True)
+    own: Bools = (leaf_scores >= np.minimum(best, 0.5)) & (best >= _IMPLICIT)
+    claims = np.where(inner[:, None] & (scores >= 0.5), below.sum(axis=0)[:, None] + scores / 2, -1.0)
+    owner = np.where(claims.max(axis=0) >= 0, claims.argmax(axis=0), leaf_scores.argmax(axis=0))
+    free = np.flatnonzero(~own.any(axis=0))
+    own[owner[free], free] = True
     return own
 
 
