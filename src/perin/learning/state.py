@@ -58,7 +58,7 @@ class State:
 
     def save(self, folder: Path) -> None:
         """Write a checkpoint into a run's folder and forget the one before."""
-        target = folder / f"{PREFIX}{self.progress.step:08}"
+        target = folder / f"{PREFIX}{self.progress.step:08}-{self.progress.epoch:04}"
         if target.exists():
             return
         with whole_folder(target) as files:

@@ -66,6 +66,14 @@ class Trainer:
             self.journal = Journal(self.folder, resumed=progress.step if resumed else None, services=services)
         if resumed:
             self._say(f"going on after step {progress.step} in epoch {progress.epoch + 1}")
+        try:
+            self._epochs()
+        finally:
+            if self.journal is not None:
+                self.journal.close()
+
+    def _epochs(self) -> None:
+        progress = self.state.progress
         while progress.epoch < self.recipe.learning.epochs and not self._is_stale():
             self._epoch()
             progress.epoch, progress.updates = progress.epoch + 1, 0
@@ -74,7 +82,6 @@ class Trainer:
             self._checkpoint()
         if self.journal is not None:
             self.journal.write("end", step=progress.step, epoch=progress.epoch, seconds=progress.seconds)
-            self.journal.close()
 
     def _epoch(self) -> None:
         progress = self.state.progress
