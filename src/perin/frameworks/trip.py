@@ -1,0 +1,42 @@
+"""There and back: a graph to its target, the target to a perfect prediction, the prediction to a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from perin.frameworks.framework import Framework
+from perin.frameworks.perfect import layout, perfect_prediction
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.graph import Graph
+from perin.text.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Trip:
+    """The graph that came back, with the header of the one that went, and what was lost on the way."""
+
+    graph: Graph
+    nodes: int
+    """Nodes of the target."""
+    dropped: int
+    """Nodes that found no query."""
+    outside: int
+    """Nodes on a query of a token that the mask does not allow."""
+    unlabelled: int
+    """Nodes whose label no rule yields, wherever they lie."""
+
+
+def round_trip(
+    framework: Framework, graph: Graph, sentence: Sentence, vocabulary: Vocabulary, queries: int | None = None
+) -> Trip:
+    """Encode a graph and decode a perfect prediction of it; ``queries`` a token are the framework's if not given."""
+    queries = framework.queries if queries is None else queries
+    target = framework.encode(graph, sentence, vocabulary)
+    laid = layout(target, queries)
+    prediction = perfect_prediction(framework, target, sentence, vocabulary, queries, laid.places)
+    decoded = framework.decode(prediction, vocabulary)
+    header = {name: getattr(graph, name) for name in ("id", "language", "flavor", "version", "time", "source", "input")}
+    unlabelled = len(target) - len(np.unique(target.rule_nodes))
+    return Trip(replace(decoded, **header), len(target), laid.dropped, laid.outside, unlabelled)
