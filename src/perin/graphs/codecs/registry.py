@@ -25,6 +25,7 @@ FORMATS = (
     "eds",
     "ucca",
     "dot",
+    "tikz",
 )
 """Names of the codec modules (``-`` for ``_``), in the order that they are listed."""
 
