@@ -1,0 +1,47 @@
+"""The nine treebanks there and back, with their own tokens and absolute rules; whole files in the slow tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perin.frameworks.fitting import fitted
+from perin.frameworks.registry import framework
+from perin.frameworks.trip import round_trip
+from perin.graphs import findings, load
+from perin.graphs.isomorphism import isomorphic
+from perin.text import read_tokens, tokenize
+
+TREEBANKS = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]
+
+
+def _lost(folder: Path, split: str, learn: Callable[..., Any], limit: int | None) -> list[str]:
+    """The ids of graphs that do not come back as they were, or come back invalid."""
+    graphs = list(islice(load(folder / f"{split}.mrp.gz"), limit))
+    form = framework(graphs[0].framework or "", graphs[0].language)
+    tokens = {sentence.id: sentence for sentence in read_tokens(folder / f"{split}.conllu.gz", graphs[0].language)}
+    words = learn(form, *graphs)
+    lost = []
+    for graph in graphs:
+        sentence = tokens.get(graph.id) or tokenize(graph.input or "", graph.language, graph.id)
+        back = round_trip(form, graph, fitted(sentence, graph), words)
+        sound = not [finding for finding in findings(back.graph) if finding.severity == "error"]
+        if back.dropped or back.unlabelled or not sound or not isomorphic(back.graph, graph, normalised=True):
+            lost.append(graph.id)
+    return lost
+
+
+@pytest.mark.parametrize("treebank", TREEBANKS)
+def test_the_first_graphs_come_back(shared: Path, learn: Callable[..., Any], treebank: str) -> None:
+    assert _lost(shared / "data" / treebank, "dev", learn, 60) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("split", ["dev", "train"])
+@pytest.mark.parametrize("treebank", TREEBANKS)
+def test_all_graphs_come_back(shared: Path, learn: Callable[..., Any], treebank: str, split: str) -> None:
+    assert _lost(shared / "data" / treebank, split, learn, None) == []
