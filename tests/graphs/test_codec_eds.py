@@ -194,7 +194,7 @@ def test_numbers_become_text():
     ],
 )
 def test_what_the_format_can_not_say_is_an_error(graph):
-    with pytest.raises(InputError, match=r"graph x: .* which EDS text can't say"):
+    with pytest.raises(InputError, match=r"graph x: .* which EDS can't say"):
         dumps(graph, "eds")
 
 

@@ -24,14 +24,10 @@ from typing import TextIO
 from perin.errors import InputError
 from perin.graphs.codecs import header
 from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs.eds_form import CONSTANT, IMPLIED, TOPS, UNSPECIFIC, node_names, node_type
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
-
-IMPLIED = {"framework": "eds", "flavor": 1}
-CONSTANT = "CARG"
-UNSPECIFIC = "u"
-_TOPS = "tops"
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _NAME = r'[^\s:,<(\[\]{}"|#]+'
@@ -155,7 +151,7 @@ class _Reader:
         draft.edges += edges
 
     def _finished(self, draft: _Draft) -> Graph:
-        names = draft.pairs.pop(_TOPS, draft.top or "").split()
+        names = draft.pairs.pop(TOPS, draft.top or "").split()
         edges = []
         for line, source, label, target in draft.edges:
             if target in draft.ids:
@@ -190,62 +186,36 @@ def write(graphs: Iterable[Graph], stream: TextIO) -> None:
 
 def encode(graph: Graph) -> str:
     """A graph as EDS text; InputError for what the format can't say (edges with attributes, nodes without a label)."""
-    names = {node.id: f"{_letter(_type(node, graph))}{index}" for index, node in enumerate(graph.nodes)}
+    names = node_names(graph)
     outgoing: dict[int, list[str]] = {}
     for edge in graph.edges:
-        if edge.source not in names or edge.target not in names:
-            raise _unsayable(graph, f"edge {edge.source} -> {edge.target} has an end that is no node")
-        if edge.label is None or edge.attributes or edge.normal is not None or edge.extra:
-            message = f"edge {edge.source} -> {edge.target} has no label, or has attributes"
-            raise _unsayable(graph, message)
-        outgoing.setdefault(edge.source, []).append(f"{_word(edge.label)} {names[edge.target]}")
-    for top in graph.tops:
-        if top not in names:
-            raise _unsayable(graph, f"top {top} is no node")
+        outgoing.setdefault(edge.source, []).append(f"{_word(edge.label or '')} {names[edge.target]}")
     pairs = header.pairs(graph, **IMPLIED)
     if len(graph.tops) > 1:
-        pairs[_TOPS] = " ".join(names[top] for top in graph.tops)
+        pairs[TOPS] = " ".join(names[top] for top in graph.tops)
     lines = list(header.comment_lines(pairs))
     lines.append("{" + (names[graph.tops[0]] + ":" if graph.tops else ""))
-    lines += [" " + _node_text(node, names[node.id], outgoing.get(node.id, []), graph) for node in graph.nodes]
+    lines += [" " + _node_text(node, names[node.id], outgoing.get(node.id, [])) for node in graph.nodes]
     return "\n".join([*lines, "}"])
 
 
-def _node_text(node: Node, name: str, edges: list[str], graph: Graph) -> str:
-    if node.label is None or len(node.anchors or ()) > 1:
-        raise _unsayable(graph, f"node {node.id} has no label, or has several anchors")
+def _node_text(node: Node, name: str, edges: list[str]) -> str:
     rest = "".join(f"<{start}:{end}>" for start, end in node.anchors or ())
-    properties = [(name, _text(value, node, graph)) for name, value in node.properties]
+    properties = [(name, _text(value)) for name, value in node.properties]
     if properties and properties[0][0] == CONSTANT:
         rest += f"({_quoted(properties.pop(0)[1])})"
-    kind = _type(node, graph)
+    kind = node_type(node)
     if properties or kind:
         listed = ", ".join(f"{_word(name)} {_word(value)}" for name, value in properties)
         rest += "{" + (_word(kind) if kind else UNSPECIFIC) + (" " + listed if listed else "") + "}"
     rest += f"[{', '.join(edges)}]"
-    text = f"{name}:{node.label}{rest}"
+    label = node.label or ""
+    text = f"{name}:{label}{rest}"
     match = _NODE.fullmatch(text)
-    return text if match and match["label"] == node.label else f"{name}:{_quoted(node.label)}{rest}"
+    return text if match and match["label"] == label else f"{name}:{_quoted(label)}{rest}"
 
 
-def _type(node: Node, graph: Graph) -> str:
-    """The type that was read, empty where there was none."""
-    if not node.extra:
-        return ""
-    kind = node.extra.get("type")
-    if len(node.extra) > 1 or type(kind) is not str:
-        raise _unsayable(graph, f"node {node.id} has fields of its own ({', '.join(node.extra)})")
-    return kind
-
-
-def _letter(kind: str) -> str:
-    """What a node's name begins with: its type where that is a letter, as is the custom."""
-    return kind if re.fullmatch("[a-z]", kind) else "e"
-
-
-def _text(value: Scalar, node: Node, graph: Graph) -> str:
-    if value is None:
-        raise _unsayable(graph, f"node {node.id} has a property without a value")
+def _text(value: Scalar) -> str:
     return value if type(value) is str else json.dumps(value)
 
 
@@ -278,10 +248,6 @@ def _skip(line: str, position: int) -> int:
 def _excerpt(line: str, position: int) -> str:
     text = line[position : position + 60]
     return text if len(line) <= position + 60 else text[:57] + "..."
-
-
-def _unsayable(graph: Graph, message: str) -> InputError:
-    return InputError(f"{message}, which EDS text can't say; mend it or write mrp", graph=graph.id)
 
 
 CODEC = Codec("eds", "native EDS text of the DELPH-IN tools", (".eds",), ("eds",), read, write)

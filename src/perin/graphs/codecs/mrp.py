@@ -300,7 +300,7 @@ def _raise(message: str) -> None:
 
 def _parsed(line: str) -> Any:
     """The JSON value of a line; ValueError also for what only Python's JSON takes: NaN, half a surrogate pair."""
-    data = _DECODER.decode(line)
+    data = DECODER.decode(line)
     if "\\ud" in line or "\\uD" in line:
         json.dumps(data, ensure_ascii=False).encode()
     return data
@@ -310,7 +310,7 @@ def _no_number(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _json_fault(error: Exception, line: str) -> str:

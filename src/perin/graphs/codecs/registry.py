@@ -23,6 +23,7 @@ FORMATS = (
     "drg",
     "sbn",
     "eds",
+    "eds-json",
     "ucca",
     "dot",
     "tikz",
@@ -53,9 +54,7 @@ def guess(path: str | os.PathLike[str]) -> Codec:
     if len(found) == 1:
         return codec(found.pop())
     what = f"it holds files of several formats ({', '.join(sorted(found))})" if found else "its name does not tell"
-    raise UsageError(
-        f"can't guess the format of {source_name(path)}: {what}; say it (with --from or --to)"
-    )
+    raise UsageError(f"can't guess the format of {source_name(path)}: {what}; say it (with --from or --to)")
 
 
 def files(path: str | os.PathLike[str], format: str | None = None) -> tuple[Codec, list[str]]:
