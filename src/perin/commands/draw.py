@@ -12,6 +12,7 @@ import argparse
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,9 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
             count += 1
             yield each
 
-    save(counted(), arguments.output, arguments.to, theme=arguments.theme, title=title, colour=colour)
-    if not count:
-        print(f"perin draw: warning: {source} is empty", file=sys.stderr)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save(counted(), arguments.output, arguments.to, theme=arguments.theme, title=title, colour=colour)
+    messages = [str(warning.message) for warning in caught] + ([] if count else [f"{source} is empty"])
+    for message in messages:
+        print(f"perin draw: warning: {message}", file=sys.stderr)
     return 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import sys
+import warnings
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,9 @@ from perin.graphs.drawing.svg import rendered
 GRAPH = Graph(
     "1", input="Psi štěkají 小王子", nodes=(Node(0, "štěkat"), Node(1, "pes")), edges=(Edge(0, 1, "ACT"),), tops=(0,)
 )
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:no font with Chinese")
 
 
 @pytest.fixture
@@ -67,6 +72,15 @@ def test_too_large_a_png_is_refused():
     wide = Graph("1", nodes=tuple(Node(id, "incomprehensibility " * 300) for id in range(60)))
     with pytest.raises(UsageError, match=r"\d+ by \d+ pixels"):
         png([wide] * 2)
+
+
+def test_a_missing_font_is_worth_a_warning(typst, monkeypatch):
+    monkeypatch.setattr(typst, "Fonts", lambda: SimpleNamespace(families=lambda: ["Liberation Sans"]))
+    with pytest.warns(UserWarning, match="Noto Sans CJK SC"):
+        png(GRAPH)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        png(Graph("1", nodes=(Node(0, "štěkat"),)))
 
 
 @pytest.mark.parametrize("draw", [png, pdf])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Literal
 
 from perin.errors import MissingDependencyError, UsageError
 from perin.graphs.drawing.sketch import Sketch
-from perin.graphs.drawing.style import Theme
+from perin.graphs.drawing.style import EAST_ASIAN_FONTS, Theme
 from perin.graphs.drawing.svg import rendered, svg
 from perin.graphs.graph import Graph
 
@@ -46,6 +47,9 @@ def pdf(drawn: Graph | Sketch | Iterable[Graph | Sketch], theme: Theme = "light"
 
 def _compiled(source: bytes, format: Literal["png", "pdf"], inputs: dict[str, str]) -> bytes:
     typst = _typst()
+    if any('wide"' in text for text in inputs.values()) and not set(EAST_ASIAN_FONTS) & set(typst.Fonts().families()):
+        message = f"no font with Chinese characters found, which this drawing has; install one ({EAST_ASIAN_FONTS[3]})"
+        warnings.warn(message, stacklevel=3)
     try:
         made = typst.compile(source, format=format, ppi=96.0 * _SCALE, sys_inputs=inputs)
     except typst.TypstError as error:

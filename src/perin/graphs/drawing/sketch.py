@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from perin.graphs.drawing.lettering import printable
 from perin.graphs.drawing.spanning import Arc, Forest, is_primary, spanning_forest
-from perin.graphs.drawing.words import Word, anchored_words, owned_words
+from perin.graphs.drawing.words import Word, anchored_words, content_words, owned_words
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import folded
 from perin.graphs.validation import DEMANDS
@@ -190,13 +190,14 @@ def is_remote(edge: Edge) -> bool:
 
 
 def quote_rows(words: Sequence[Word], touched: Sequence[int]) -> tuple[Row, ...]:
-    """The words of a node that stretches over them, the inner ones left out."""
-    if not touched:
+    """The words of a node that stretches over them, without the inner ones and without punctuation at the ends."""
+    content = content_words(words, touched)
+    if not content:
         return ()
-    first, last = words[touched[0]], words[touched[-1]]
-    if len(touched) > 2:
+    first, last = words[content[0]], words[content[-1]]
+    if len(content) > 2:
         text = f"{first.text} … {last.text}"
-    elif len(touched) == 2:
+    elif len(content) == 2:
         text = f"{first.text} {last.text}" if last.spaced else first.text + last.text
     else:
         text = first.text

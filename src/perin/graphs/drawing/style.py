@@ -55,9 +55,18 @@ _DARK = {
 }
 
 _SANS = "'Helvetica Neue',Helvetica,Arial,'Liberation Sans','Noto Sans','DejaVu Sans'"
-_EAST_ASIAN = (
-    "'PingFang SC','Hiragino Sans GB','Microsoft YaHei','Noto Sans CJK SC','Noto Sans SC','WenQuanYi Micro Hei'"
+EAST_ASIAN_FONTS = (
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
 )
+"""Fonts with Chinese characters, one of which most systems have."""
+
+_EAST_ASIAN = ",".join(f"'{name}'" for name in EAST_ASIAN_FONTS)
 
 _SHAPES = f"""
 .perin text{{font:{LABEL:g}px {_SANS},{_EAST_ASIAN},sans-serif;text-anchor:middle;stroke:none}}

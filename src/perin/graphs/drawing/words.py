@@ -51,16 +51,18 @@ def owned_words(words: Sequence[Word], anchored: Sequence[Sequence[int]]) -> lis
     A node that stands for less than half of its words (an EDS quantifier over a whole noun phrase) merely stretches
     over them and gets none.  Punctuation counts only for a node that has nothing else.
     """
-    contents = [
-        [number for number in touched if any(map(str.isalnum, words[number].text))] or list(touched)
-        for touched in anchored
-    ]
+    contents = [content_words(words, touched) for touched in anchored]
     fewest: dict[int, int] = {}
     for content in contents:
         for number in content:
             fewest[number] = min(fewest.get(number, len(content)), len(content))
     owned = [tuple(number for number in content if fewest[number] == len(content)) for content in contents]
     return [mine if 2 * len(mine) >= len(content) else () for mine, content in zip(owned, contents, strict=True)]
+
+
+def content_words(words: Sequence[Word], touched: Sequence[int]) -> list[int]:
+    """Those of the words that are no punctuation, or all if none is left."""
+    return [number for number in touched if any(map(str.isalnum, words[number].text))] or list(touched)
 
 
 def touched_words(words: Sequence[Word], anchors: Iterable[Anchor] | None) -> tuple[int, ...]:
