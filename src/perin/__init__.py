@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError
     from perin.graphs import Anchor, Edge, Graph, Node, Property
+    from perin.scoring import correspondence, score
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,8 @@ _EXPORTS = {
     "PerinError": "perin.errors",
     "Property": "perin.graphs",
     "UsageError": "perin.errors",
+    "correspondence": "perin.scoring",
+    "score": "perin.scoring",
 }
 
 __all__ = [
@@ -36,6 +39,8 @@ __all__ = [
     "Property",
     "UsageError",
     "__version__",
+    "correspondence",
+    "score",
 ]
 
 

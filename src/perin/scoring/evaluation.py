@@ -1,0 +1,99 @@
+"""Scoring: gold graphs against the graphs of a system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from perin.errors import UsageError
+from perin.graphs.faults import Finding, Report, Tolerant
+from perin.graphs.graph import Graph
+from perin.scoring.metrics import METRICS, Metric
+from perin.scoring.reading import Source, pair, read_gold, read_system
+from perin.scoring.result import GraphScore, Result
+
+BUDGET = 10.0
+"""Seconds that the search for the correspondence of one pair of graphs may take."""
+
+Pair = tuple[Graph, Graph | None]
+
+
+def score(
+    gold: Source,
+    system: Source,
+    metric: str = "mrp",
+    *,
+    jobs: int = 1,
+    budget: float = BUDGET,
+    format: str | None = None,
+    report: Report | None = None,
+    progress: Callable[[Iterable[GraphScore], int], Iterable[GraphScore]] | None = None,
+) -> Result:
+    """Score a system's graphs.  Both sides are files (``format`` by default as their names tell) or graphs.
+
+    ``jobs`` processes share the work.  Oddities of the input are in the result's ``findings``, and handed to ``report``
+    as they are found.  ``progress`` is wrapped around the stream of scored graphs, and told how many there will be.
+
+    >>> from perin.graphs import Graph, Node
+    >>> gold = Graph("1", framework="amr", nodes=(Node(0, "dog"), Node(1, "bark")))
+    >>> score([gold], [gold.subgraph([0])]).total.tallies["labels"]
+    Tally(g=2, s=1, c=1)
+    """
+    chosen = find_metric(metric)
+    if jobs < 1 or not budget > 0:
+        raise UsageError("jobs and budget must be positive")
+    oddities = Tolerant()
+
+    def note(finding: Finding) -> None:
+        oddities(finding)
+        if report is not None:
+            report(finding)
+
+    pairs = pair(read_gold(gold, format, report=note), read_system(system, format, report=note), report=note)
+    stream = score_pairs(pairs, chosen, jobs=jobs, budget=budget)
+    return Result(chosen, list(progress(stream, len(pairs)) if progress else stream), oddities.findings)
+
+
+def correspondence(
+    gold: Graph, system: Graph, metric: str = "mrp", *, budget: float = BUDGET
+) -> tuple[tuple[int, int], ...]:
+    """The ids of the nodes that correspond, gold first, in the order of the gold nodes.
+
+    >>> from perin.graphs import Graph, Node
+    >>> correspondence(Graph("1", nodes=(Node(0, "dog"),)), Graph("1", nodes=(Node(7, "cat"), Node(8, "dog"))))
+    ((0, 8),)
+    """
+    pairs = find_metric(metric).compare(gold, system, budget).pairs
+    if pairs is None:
+        raise UsageError(f"the metric {metric} needs no correspondence of nodes; mrp, mrp-max and smatch do")
+    return pairs
+
+
+def find_metric(name: str) -> Metric:
+    """The metric of this name."""
+    if name not in METRICS:
+        raise UsageError(f"unknown metric {name!r}; known are: {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+def score_pairs(
+    pairs: Sequence[Pair], metric: Metric, *, jobs: int = 1, budget: float = BUDGET
+) -> Iterator[GraphScore]:
+    """The scores of pairs of graphs, in their order; a system graph of None counts as an empty one."""
+    if jobs == 1 or len(pairs) == 1:
+        for each in pairs:
+            yield score_pair(each, metric, budget)
+        return
+    from perin.scoring.parallel import score_in_parallel
+
+    yield from score_in_parallel(pairs, metric.name, jobs, budget)
+
+
+def score_pair(each: Pair, metric: Metric, budget: float) -> GraphScore:
+    """The score of one gold graph."""
+    start = time.perf_counter()
+    gold, system = each
+    compared = metric.compare(gold, system or replace(gold, tops=(), nodes=(), edges=()), budget)
+    seconds = time.perf_counter() - start
+    return GraphScore(gold.id, gold.framework, gold.language, system is None or not system.nodes, compared, seconds)

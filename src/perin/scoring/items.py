@@ -1,0 +1,90 @@
+"""A graph taken apart into the items that metrics count, in the normal form in which graphs are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from perin.graphs.graph import Graph
+from perin.graphs.normalisation import Characters, folded, normal_anchors, normal_attributes, normal_edge
+
+TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes")
+"""The item types of the MRP metric, in the order in which they are reported."""
+
+Pair: TypeAlias = tuple[str, str]
+"""Name and value, both in lower case."""
+
+EdgeItem: TypeAlias = tuple[int, int, str | None]
+AttributeItem: TypeAlias = tuple[int, int, str | None, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items of one graph.  Nodes are numbered in file order; ``ids`` gives their ids.
+
+    ``edges`` and ``attributes`` have no duplicates and come in file order (after inverse edges are turned round);
+    ``remote`` are those of the edges that carry the attribute ``remote`` (UCCA).
+    """
+
+    ids: tuple[int, ...]
+    tops: frozenset[int]
+    labels: tuple[str | None, ...]
+    properties: tuple[frozenset[Pair], ...]
+    anchors: tuple[Characters | None, ...]
+    edges: tuple[EdgeItem, ...]
+    attributes: tuple[AttributeItem, ...]
+    remote: frozenset[EdgeItem]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of items of each type."""
+        return {
+            "tops": len(self.tops),
+            "labels": sum(label is not None for label in self.labels),
+            "properties": sum(map(len, self.properties)),
+            "anchors": sum(anchors is not None for anchors in self.anchors),
+            "edges": len(self.edges),
+            "attributes": len(self.attributes),
+        }
+
+
+def items(graph: Graph) -> Items:
+    """Take a graph apart.
+
+    Of edges with the same source, target and label (as written) the first is kept, with its attributes; edges that
+    become equal only in normal form are one item, with the attributes of all.  Of nodes with the same id, the first
+    has the edges.
+    """
+    index: dict[int, int] = {}
+    for number, node in enumerate(graph.nodes):
+        index.setdefault(node.id, number)
+    text = graph.input
+    written: set[tuple[int, int, str | None]] = set()
+    edges: dict[EdgeItem, None] = {}
+    attributes: dict[AttributeItem, None] = {}
+    remote: set[EdgeItem] = set()
+    for edge in graph.edges:
+        key = edge.source, edge.target, edge.label or None
+        if key in written:
+            continue
+        written.add(key)
+        source, target, label = normal_edge(edge)
+        item = index[source], index[target], None if label is None else label.lower()
+        edges[item] = None
+        if edge.attributes:
+            for name, value in normal_attributes(edge.attributes):
+                attributes[(*item, name, value)] = None
+                if name == "remote":
+                    remote.add(item)
+    return Items(
+        ids=tuple([node.id for node in graph.nodes]),
+        tops=frozenset([index[top] for top in graph.tops]),
+        labels=tuple([None if node.label is None else node.label.lower() for node in graph.nodes]),
+        properties=tuple(
+            [frozenset([(folded(name), folded(value)) for name, value in node.properties]) for node in graph.nodes]
+        ),
+        anchors=tuple([normal_anchors(node.anchors, text) for node in graph.nodes]),
+        edges=tuple(edges),
+        attributes=tuple(attributes),
+        remote=frozenset(remote),
+    )

@@ -1,0 +1,45 @@
+"""What a metric is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from perin.graphs.graph import Graph
+from perin.scoring.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One gold graph against one system graph.
+
+    ``pairs`` are the ids of corresponding nodes, gold first; None where the metric needs no correspondence.
+    ``objective`` is what the correspondence was chosen by and ``bound`` what it can at most be; ``settled``: ties are
+    broken by rule, not by accident.
+    """
+
+    tallies: dict[str, Tally]
+    pairs: tuple[tuple[int, int], ...] | None = None
+    objective: int = 0
+    bound: int = 0
+    settled: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether no other correspondence has a higher objective."""
+        return self.objective == self.bound
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A way to compare two graphs; ``compare`` takes gold, system and the seconds that it may search.
+
+    ``keys`` name the tallies in the order in which they are reported (a dot nests them); ``main`` is the one that is
+    quoted.  ``flat``: its only tally is reported without a name.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    main: str
+    compare: Callable[[Graph, Graph, float], Comparison]
+    flat: bool = False

@@ -1,0 +1,85 @@
+"""The MRP metric: the official one, and the same without the peculiarities of the official search.
+
+``mrp`` counts the matching items of a correspondence that maximises the official tool's internal count, which differs
+from the reported one (an unlabelled node matches an unlabelled node, an edge attribute ignores the label of its edge, a
+loop matches any arc of its label at the node) and restricts UCCA and bilexical graphs by the order of nodes.
+``mrp-max`` maximises the reported count itself, over all correspondences.  Ties go to more tops, then labels,
+properties, anchors, attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from perin.graphs.graph import Graph
+from perin.scoring.items import TYPES, Items, items
+from perin.scoring.metrics.metric import Comparison, Metric
+from perin.scoring.tally import Tally
+
+BILEXICAL = frozenset(("dm", "psd", "pas", "ccd"))
+
+_REPORTED = dict.fromkeys((*TYPES, "edge loops", "attribute loops"), 1)
+_OFFICIAL = dict.fromkeys(("tops", "labels", "unlabelled", "properties", "anchors", "edges", "links", "loop arcs"), 1)
+_REPORTED_LESS_OFFICIAL = {
+    name: _REPORTED.get(name, 0) - _OFFICIAL.get(name, 0) for name in sorted(_REPORTED.keys() ^ _OFFICIAL.keys())
+}
+_TIES: tuple[Mapping[str, int], ...] = tuple(
+    {"attributes": 1, "attribute loops": 1} if name == "attributes" else {name: 1} for name in TYPES if name != "edges"
+)
+
+MRP_LEVELS = (_OFFICIAL, _REPORTED_LESS_OFFICIAL, *_TIES)
+"""What is maximised: the official count; then the reported one, of which the difference is left; then type by type."""
+MRP_MAX_LEVELS = (_REPORTED, *_TIES)
+
+
+def matches(gold: Items, system: Items, pairs: Sequence[tuple[int, int]]) -> dict[str, int]:
+    """How many items of each type correspond if these nodes do."""
+    image = dict(pairs)
+    system_edges, system_attributes = frozenset(system.edges), frozenset(system.attributes)
+    found = {
+        "tops": sum(image.get(top) in system.tops for top in gold.tops),
+        "labels": sum(gold.labels[i] is not None and gold.labels[i] == system.labels[j] for i, j in pairs),
+        "properties": sum(len(gold.properties[i] & system.properties[j]) for i, j in pairs),
+        "anchors": sum(gold.anchors[i] is not None and gold.anchors[i] == system.anchors[j] for i, j in pairs),
+        "edges": sum((image.get(edge[0]), image.get(edge[1]), *edge[2:]) in system_edges for edge in gold.edges),
+        "attributes": sum(
+            (image.get(item[0]), image.get(item[1]), *item[2:]) in system_attributes for item in gold.attributes
+        ),
+    }
+    return found
+
+
+def keeps_order(gold: Graph) -> bool:
+    """Whether the official metric keeps the order of nodes: bilexical graphs, flavor 0."""
+    return gold.flavor == 0 or gold.framework in BILEXICAL
+
+
+def restricts_dominance(gold: Graph, system: Graph) -> bool:
+    """Whether the official metric wants what is below a node to stay below it: UCCA."""
+    return gold.framework == system.framework == "ucca" and bool(gold.input) and bool(system.input)
+
+
+def _compare(gold: Graph, system: Graph, seconds: float) -> Comparison:
+    return _compared(gold, system, MRP_LEVELS, seconds, keeps_order(gold), restricts_dominance(gold, system))
+
+
+def _compare_max(gold: Graph, system: Graph, seconds: float) -> Comparison:
+    return _compared(gold, system, MRP_MAX_LEVELS, seconds, False, False)
+
+
+def _compared(
+    gold: Graph, system: Graph, levels: Sequence[Mapping[str, int]], seconds: float, monotone: bool, ucca: bool
+) -> Comparison:
+    from perin.scoring.solver.solve import best_correspondence
+
+    first, second = items(gold), items(system)
+    solution = best_correspondence(first, second, levels, seconds, monotone=monotone, ucca=ucca)
+    g, s, c = first.counts, second.counts, matches(first, second, solution.pairs)
+    tallies = {name: Tally(g[name], s[name], c[name]) for name in TYPES}
+    tallies["all"] = sum(tallies.values(), Tally())
+    pairs = tuple((first.ids[i], second.ids[j]) for i, j in solution.pairs)
+    return Comparison(tallies, pairs, solution.objective, solution.bound, solution.settled)
+
+
+MRP = Metric("mrp", (*TYPES, "all"), "all", _compare)
+MRP_MAX = Metric("mrp-max", (*TYPES, "all"), "all", _compare_max)

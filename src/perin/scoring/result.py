@@ -1,0 +1,187 @@
+"""What scoring returns: counts by graph, added up by framework and language and in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from perin.graphs.faults import Finding
+from perin.scoring.metrics.metric import Comparison, Metric
+from perin.scoring.tally import Tally
+
+ENGLISH = "eng"
+TRACKS = ("cross-framework", "cross-lingual")
+"""The tracks of MRP 2020: English graphs of all frameworks, and graphs of other languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphScore:
+    """One gold graph and how the system's graph compares; ``missing``: that has no nodes or does not exist."""
+
+    id: str
+    framework: str | None
+    language: str | None
+    missing: bool
+    comparison: Comparison
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some graphs and their counts added up.  ``framework`` and ``language`` are None for graphs of several kinds."""
+
+    metric: Metric
+    graphs: Sequence[GraphScore]
+    framework: str | None = None
+    language: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Framework and language."""
+        return " ".join(part for part in (self.framework or "graphs", self.language) if part)
+
+    @property
+    def track(self) -> str:
+        """Which track of MRP 2020 graphs of this language belong to; those of no language are English."""
+        return TRACKS[self.language not in (None, ENGLISH)]
+
+    @property
+    def missing(self) -> int:
+        """How many gold graphs the system has no graph for, or one without nodes."""
+        return sum(graph.missing for graph in self.graphs)
+
+    @property
+    def exact(self) -> int:
+        """How many correspondences are proven to be the best."""
+        return sum(graph.comparison.exact for graph in self.graphs)
+
+    @property
+    def settled(self) -> int:
+        """How many correspondences are proven to be the best, in breaking ties, too."""
+        return sum(graph.comparison.exact and graph.comparison.settled for graph in self.graphs)
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """The sums by key of the metric."""
+        return {key: sum((graph.comparison.tallies[key] for graph in self.graphs), Tally()) for key in self.metric.keys}
+
+    @property
+    def f1(self) -> float:
+        """The F1 that the metric is quoted by."""
+        return self.tallies[self.metric.main].f1
+
+    @property
+    def seconds(self) -> float:
+        """The time it took."""
+        return sum(graph.seconds for graph in self.graphs)
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts with precision, recall and F1, under the keys that other programs read."""
+        metric = self.metric
+        data: dict[str, Any] = {"metric": metric.name}
+        data["graphs" if metric.name in ("mrp", "mrp-max") else "n"] = len(self.graphs)
+        data["missing"] = self.missing
+        if self.searched:
+            data["exact"] = self.exact
+        for key, tally in self.tallies.items():
+            numbers = tally.as_json()
+            if metric.name == "sdp":
+                equal = sum(graph.comparison.tallies[key].equal for graph in self.graphs)
+                numbers["m"] = equal / len(self.graphs) if self.graphs else 0.0
+            _nested(data, key, numbers, flat=metric.flat and key == metric.main)
+        data["seconds"] = round(self.seconds, 6)
+        return data
+
+    @property
+    def searched(self) -> bool:
+        """Whether the metric searches for a correspondence."""
+        return any(graph.comparison.pairs is not None for graph in self.graphs)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The score of a system: its graphs in the order of gold, and what was odd about the input."""
+
+    metric: Metric
+    graphs: Sequence[GraphScore]
+    findings: Sequence[Finding] = field(default_factory=tuple)
+
+    @property
+    def total(self) -> Block:
+        """All graphs; its counts are the micro total."""
+        return Block(self.metric, self.graphs)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The graphs of each framework and language, in the order of their first graph."""
+        groups: dict[tuple[str | None, str | None], list[GraphScore]] = {}
+        for graph in self.graphs:
+            groups.setdefault((graph.framework, graph.language), []).append(graph)
+        return [Block(self.metric, graphs, *kind) for kind, graphs in groups.items()]
+
+    @property
+    def f1(self) -> float:
+        """The F1 that the metric is quoted by, over all graphs."""
+        return self.total.f1
+
+    def macro(self, track: str | None = None) -> dict[str, dict[str, float]]:
+        """The unweighted mean over the blocks (of one track) of precision, recall and F1 of each key."""
+        tallies = [block.tallies for block in self.blocks if track in (None, block.track)]
+        return {
+            key: {
+                name: sum(getattr(each[key], attribute) for each in tallies) / max(1, len(tallies))
+                for name, attribute in (("p", "precision"), ("r", "recall"), ("f", "f1"))
+            }
+            for key in self.metric.keys
+        }
+
+    def as_json(self, *, per_graph: bool = False) -> dict[str, Any]:
+        """The micro total under the keys that other programs read.
+
+        With several frameworks or languages also ``blocks`` (the same for each), ``macro`` (the mean over them) and
+        ``tracks`` (the mean over those of each track).  ``per_graph`` adds the same for each graph, with its
+        correspondence.
+        """
+        data = self.total.as_json()
+        blocks = self.blocks
+        if len(blocks) > 1:
+            data["blocks"] = [
+                {"framework": block.framework, "language": block.language, **block.as_json()} for block in blocks
+            ]
+            data["macro"] = _nested_all(self.macro())
+            present = [track for track in TRACKS if any(block.track == track for block in blocks)]
+            data["tracks"] = {track: _nested_all(self.macro(track)) for track in present}
+        if per_graph:
+            data["per_graph"] = [self._graph_json(graph) for graph in self.graphs]
+        return data
+
+    def _graph_json(self, graph: GraphScore) -> dict[str, Any]:
+        comparison = graph.comparison
+        data: dict[str, Any] = {"id": graph.id, "framework": graph.framework, "language": graph.language}
+        data |= Block(self.metric, [graph]).as_json()
+        if comparison.pairs is not None:
+            data |= {
+                "objective": comparison.objective,
+                "bound": comparison.bound,
+                "settled": comparison.exact and comparison.settled,
+                "correspondence": [list(pair) for pair in comparison.pairs],
+            }
+        return data
+
+
+def _nested_all(numbers: dict[str, dict[str, float]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, values in numbers.items():
+        _nested(data, key, values)
+    return data
+
+
+def _nested(data: dict[str, Any], key: str, numbers: dict[str, float], *, flat: bool = False) -> None:
+    """Put numbers under a key, of which dots nest the parts."""
+    if not flat:
+        *outer, key = key.split(".")
+        for part in outer:
+            data = data.setdefault(part, {})
+        data = data.setdefault(key, {})
+    data.update(numbers)

@@ -1,0 +1,56 @@
+"""Counts of items and what follows from them: precision, recall, F1."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many items gold (``g``) and system (``s``) have, and how many of them correspond (``c``)."""
+
+    g: int = 0
+    s: int = 0
+    c: int = 0
+
+    @classmethod
+    def of_sets(cls, gold: Set[object], system: Set[object]) -> Tally:
+        """Items that are equal as they stand.
+
+        >>> Tally.of_sets({1, 2}, {2, 3, 4})
+        Tally(g=2, s=3, c=1)
+        """
+        return cls(len(gold), len(system), len(gold & system))
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.g + other.g, self.s + other.s, self.c + other.c)
+
+    @property
+    def precision(self) -> float:
+        """The part of the system's items that is right; 0 if it has none."""
+        return self.c / self.s if self.s else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The part of the gold items that the system has; 0 if there are none."""
+        return self.c / self.g if self.g else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; 0 if nothing matches.
+
+        >>> Tally(4, 2, 2).f1
+        0.6666666666666666
+        """
+        precision, recall = self.precision, self.recall
+        return 2 * precision * recall / (precision + recall) if self.c else 0.0
+
+    @property
+    def equal(self) -> bool:
+        """Whether gold and system have the same items."""
+        return self.g == self.s == self.c
+
+    def as_json(self) -> dict[str, float]:
+        """The six numbers under their customary names."""
+        return {"g": self.g, "s": self.s, "c": self.c, "p": self.precision, "r": self.recall, "f": self.f1}
