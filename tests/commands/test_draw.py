@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -151,27 +150,22 @@ def test_selecting_reads_no_further_than_needed():
         list(select(endless(), "x", ["2", "7"], range(1, 4)))
 
 
-def test_a_comparison(tmp_path, monkeypatch, capsys):
-    """The correspondence comes from scoring; here it pairs nodes of the same id."""
-    asked = []
-
-    def correspondence(gold, system):
-        asked.append((gold.id, system.id))
-        return [(node.id, node.id) for node in gold.nodes if node.id in {other.id for other in system.nodes}]
-
-    monkeypatch.setitem(sys.modules, "perin.scoring", SimpleNamespace(correspondence=correspondence))
+def test_a_comparison(tmp_path, capsys):
+    """Nodes are paired by what they are, not by their ids; graphs by id, framework and language."""
     gold, system = tmp_path / "gold.mrp", tmp_path / "system.mrp"
     dump([DOGS, CATS], gold)
-    other = Graph("1", "eds", "eng", input="x", nodes=(Node(0, "bark"),), tops=(0,))
-    dump([replace(other, framework="ptg"), replace(DOGS, edges=(Edge(0, 1, "ARG2"),))], system)
+    renamed = replace(DOGS, edges=(Edge(0, 1, "ARG2"),)).relabelled({0: 7, 1: 0})
+    dump([replace(DOGS, framework="ptg", edges=()), renamed, replace(DOGS, id="3")], system)
     assert main(["draw", "--diff", str(gold), str(system)]) == 0
     captured = capsys.readouterr()
-    assert "├─ −ARG1 → [1] dog" in captured.out
-    assert "└─ +ARG2 → see [1] dog" in captured.out
-    assert "▸ −bark −top" in captured.out
-    assert captured.err == f"perin draw: warning: {system} has no graph 2\n"
-    assert asked == [("1", "1"), ("2", "2")]
-    assert main(["draw", "--diff", str(gold), str(system), "-o", str(tmp_path / "diff.html")]) == 0
+    assert captured.out == (
+        "# 1 (eds)\n# Dogs bark\n▸ bark “bark”\n  ├─ −ARG1 → [1] dog “Dogs”\n  └─ +ARG2 → see [1] dog\n\n"
+        "# 2 (eds)\n# Cats bark\n▸ −bark −top “bark”\n  └─ −ARG1 → −cat “Cats”\n"
+    )
+    warnings = captured.err.splitlines()
+    assert len(warnings) == 2
+    assert all(line.startswith("perin draw: warning: graph ") for line in warnings)
+    assert main(["draw", "--diff", str(gold), str(system), "--id", "1", "-o", str(tmp_path / "diff.html")]) == 0
     assert "<title>gold.mrp and system.mrp</title>" in (tmp_path / "diff.html").read_text(encoding="utf-8")
 
 

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     title = Path(source).name
     drawn: Iterator[Graph | Sketch] = chosen
     if arguments.diff:
-        drawn = differences(chosen, load(arguments.system, arguments.format), source_name(arguments.system))
+        drawn = differences(chosen, load(arguments.system, arguments.format))
         title = f"{title} and {Path(source_name(arguments.system)).name}"
     colour = arguments.output == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     count = 0
@@ -70,9 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(counted(), arguments.output, arguments.to, theme=arguments.theme, title=title, colour=colour)
-    messages = [str(warning.message) for warning in caught] + ([] if count else [f"{source} is empty"])
-    for message in messages:
-        print(f"perin draw: warning: {message}", file=sys.stderr)
+    for message in [*(warning.message for warning in caught), *([] if count else [f"{source} is empty"])]:
+        _warn(message)
     return 0
 
 
@@ -97,25 +96,23 @@ def select(
         raise InputError(f"there is no graph of the id {next(iter(missing))} among those chosen", source=source)
 
 
-def differences(golds: Iterable[Graph], systems: Iterable[Graph], source: str) -> Iterator[Sketch]:
-    """Each gold graph compared with the system's graph of the same id, or with an empty one if there is none.
+def differences(golds: Iterable[Graph], systems: Iterable[Graph]) -> Iterator[Sketch]:
+    """Each gold graph compared with the system's graph that it is scored against, or with an empty one for want of it.
 
-    Graphs of one id in several frameworks or languages are told apart by these.
+    Nodes are paired by the best correspondence under the MRP metric.
     """
     from perin.scoring import correspondence
+    from perin.scoring.reading import pair
 
-    by_id: dict[str, list[Graph]] = {}
-    for graph in systems:
-        by_id.setdefault(graph.id, []).append(graph)
-    for gold in golds:
-        candidates = by_id.get(gold.id, [])
-        system = next(
-            (graph for graph in candidates if graph.key == gold.key), candidates[0] if len(candidates) == 1 else None
-        )
-        if system is None:
-            print(f"perin draw: warning: {source} has no graph {gold.id}", file=sys.stderr)
-            system = replace(gold, nodes=(), edges=(), tops=())
+    golds = list(golds)
+    ids = {graph.id for graph in golds}
+    for gold, system in pair(golds, [graph for graph in systems if graph.id in ids], report=_warn):
+        system = system or replace(gold, nodes=(), edges=(), tops=())
         yield diff_sketch(gold, system, correspondence(gold, system))
+
+
+def _warn(message: object) -> None:
+    print(f"perin draw: warning: {message}", file=sys.stderr)
 
 
 def _range(text: str) -> range:
