@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from perin.graphs.graph import Graph
 from perin.learning.corpus import Split
@@ -38,6 +37,6 @@ def evaluate(model: Model, dev: Mapping[str, Split], *, budget: float) -> Evalua
     for name, split in dev.items():
         if split.graphs:
             graphs[name] = graphs_of(model, split.sentences, name)
-            result: dict[str, Any] = score(split.graphs, graphs[name], budget=budget).as_json()
-            scores[name] = {kind: result[kind]["f"] for kind in TYPES if result[kind]["g"] or result[kind]["s"]}
+            tallies = score(split.graphs, graphs[name], budget=budget).total.tallies
+            scores[name] = {kind: tallies[kind].f1 for kind in TYPES if tallies[kind].g or tallies[kind].s}
     return Evaluation(scores, graphs)

@@ -154,7 +154,7 @@ def _rules(corpus: Corpus, name: str, most: int = 25) -> str:
 def _worst(gold: Sequence[Any], system: Sequence[Any]) -> str:
     """Differences of the graphs with the lowest scores, as far as they can be looked at."""
     scored = [
-        (score([wanted], [found]).as_json()["all"]["f"], number)
+        (score([wanted], [found]).total.tallies["all"].f1, number)
         for number, (wanted, found) in enumerate(zip(gold, system, strict=True))
         if len(wanted) <= LARGEST
     ]
