@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from perin.graphs.drawing.layout import Layout, arrange
 from perin.graphs.drawing.lettering import is_wide, printable
 from perin.graphs.drawing.measures import NAME_GAP, SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
-from perin.graphs.drawing.sketch import Link, Shape, Sketch, sketch
+from perin.graphs.drawing.sketch import Link, Shape, Sketch, Status, sketch
 from perin.graphs.drawing.style import Theme, style_sheet
 from perin.graphs.graph import Graph
 
@@ -87,14 +87,9 @@ def _body(content: Sketch, layout: Layout) -> Iterator[str]:
 
 
 def _shape(content: Sketch, shape: Shape, box: Box, lines: tuple[Line, ...]) -> str:
+    classes = _classes("node", shape.form, shape.top and "top", shape.reentrant and "shared", _wrong(shape.status))
     words = f' data-w="{" ".join(map(str, shape.words))}"' if shape.words else ""
-    classes = ["node", shape.form]
-    classes += ["top"] if shape.top else []
-    classes += ["shared"] if shape.reentrant else []
-    classes += [shape.status] if shape.status in ("missing", "extra") else []
-    parts = [
-        f'<g class="{" ".join(classes)}" data-n="{shape.id}"{words}><title>{escape(_title(content, shape))}</title>'
-    ]
+    parts = [f'<g{classes} data-n="{shape.id}"{words}><title>{escape(_title(content, shape))}</title>']
     x, y, w, h = map(_number, box)
     radius = {"dot": box.width / 2, "scope": 2.0, "relation": min(box.height / 2, 10.0)}.get(shape.form, 5.0)
     parts.append(f'<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" rx="{_number(radius)}"/>')
@@ -110,13 +105,9 @@ def _shape(content: Sketch, shape: Shape, box: Box, lines: tuple[Line, ...]) -> 
 
 def _link(content: Sketch, layout: Layout, number: int, link: Link) -> str:
     route, label = layout.routes[number], layout.labels[number]
-    classes = ["link"]
-    classes += ["shared"] if link.reentrant else []
-    classes += ["remote"] if link.remote else []
-    classes += ["membership"] if link.membership else []
-    classes += [link.status] if link.status in ("missing", "extra") else []
+    kinds = link.reentrant and "shared", link.remote and "remote", link.membership and "membership"
     ends = f'data-s="{content.shapes[link.source].id}" data-t="{content.shapes[link.target].id}"'
-    parts = [f'<g class="{" ".join(classes)}" {ends}>']
+    parts = [f"<g{_classes('link', *kinds, _wrong(link.status))} {ends}>"]
     if route:
         upward = layout.boxes[link.source].y > layout.boxes[link.target].y
         parts.append(f'<path class="line" d="{_line(route)}"/><path class="arrow" d="{_arrow(route, upward)}"/>')
@@ -134,10 +125,8 @@ def _link(content: Sketch, layout: Layout, number: int, link: Link) -> str:
 
 
 def _set_line(line: Line, middle: float, top: float, kind: str) -> str:
-    classes = [kind] if kind else []
-    classes += ["small"] if line.size == SMALL else []
-    classes += ["quote"] if line.row.kind == "quote" else []
-    classes += [line.row.status] if line.row.status in ("missing", "extra") else []
+    quote = line.row.kind == "quote"
+    classes = [kind, line.size == SMALL and "small", quote and "quote", _wrong(line.row.status)]
     text = line.text.rstrip()
     if line.name:
         # The names and values of a row are one text, so that the row stays centred in whatever font it is set.
@@ -146,17 +135,28 @@ def _set_line(line: Line, middle: float, top: float, kind: str) -> str:
         )
     else:
         content = escape(text)
-    return _text_element(content, text, middle, top + _baseline(line.height, line.size), classes)
+    return _text_element(content, line.name + text, middle, top + _baseline(line.height, line.size), classes)
 
 
 def _text(text: str, x: float, y: float, kind: str, attributes: str = "") -> str:
     return _text_element(escape(text), text, x, y, [kind], attributes)
 
 
-def _text_element(content: str, text: str, x: float, y: float, classes: list[str], attributes: str = "") -> str:
-    classes = [*classes, "wide"] if is_wide(text) else classes
-    named = f' class="{" ".join(classes)}"' if classes else ""
+def _text_element(
+    content: str, text: str, x: float, y: float, classes: Sequence[str | bool], attributes: str = ""
+) -> str:
+    named = _classes(*classes, is_wide(text) and "wide")
     return f'<text{named} x="{_number(x)}" y="{_number(y)}"{attributes}>{content}</text>'
+
+
+def _classes(*names: str | bool) -> str:
+    """The class attribute of those names that are not empty or false."""
+    found = " ".join(str(name) for name in names if name)
+    return f' class="{found}"' if found else ""
+
+
+def _wrong(status: Status) -> str:
+    return status if status in ("missing", "extra") else ""
 
 
 def _line(route: Route) -> str:
