@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from perin.errors import InputError
 from perin.labels.space import Case, fold
+from perin.text.numbers import to_number
 
 Source: TypeAlias = Literal["token", "lemma"]
 
@@ -50,7 +51,8 @@ class NumberRule:
 class TokenRule:
     """The paper's seven-tuple on forms or lemmas: delete tokens, join, cut characters, add affixes.
 
-    ``first`` = k takes the first k tokens instead of deleting some (then both ``drop`` fields are 0).
+    ``first`` = k takes the first k tokens instead of deleting some (then both ``drop`` fields are 0).  Such a rule
+    keeps characters of the first and of the last token that it takes; otherwise it would belong to another anchor.
     """
 
     source: Source
@@ -77,8 +79,8 @@ Rule: TypeAlias = AbsoluteRule | TokenRule | NumberRule
 def apply(rule: Rule, forms: Sequence[str], lemmas: Sequence[str], case: Case = "token") -> str | None:
     """The label that a rule yields, or None where the rule is undefined on these tokens.
 
-    A token or lemma rule is undefined where less than one character would be kept.  ``case`` is that of the kept
-    characters; affixes and absolute labels are written as the rule has them.
+    A token or lemma rule is undefined where there are too few tokens or where no character would be kept.  ``case`` is
+    that of the kept characters; affixes and absolute labels are written as the rule has them.
 
     >>> apply(parse('token(0, 1, "+", 0, 0, "_", "_a_1")'), ("at", "the", "very", "least", ","), ())
     '_at+the+very+least_a_1'
@@ -90,6 +92,8 @@ def apply(rule: Rule, forms: Sequence[str], lemmas: Sequence[str], case: Case = 
     tokens = forms if rule.source == "token" else lemmas
     end = rule.first or len(tokens) - rule.drop_right
     if end > len(tokens) or end <= rule.drop_left:
+        return None
+    if rule.first and (rule.cut_left >= len(tokens[0]) or rule.cut_right >= len(tokens[end - 1])):
         return None
     joined = rule.separator.join(tokens[rule.drop_left : end])
     kept = joined[rule.cut_left : max(len(joined) - rule.cut_right, 0)]
@@ -135,14 +139,13 @@ def _build(name: str, arguments: list[Any]) -> Rule:
     source: Source = "token" if name.startswith("token") else "lemma"
     if not name.endswith("_first"):
         return TokenRule(source, *arguments)
-    if not arguments[0]:
+    first, separator, cut_left, cut_right, prefix, suffix = arguments
+    if not first:
         raise ValueError("the first 0 tokens")
-    return TokenRule(source, 0, 0, *arguments[1:], arguments[0])
+    return TokenRule(source, 0, 0, separator, cut_left, cut_right, prefix, suffix, first)
 
 
 def _number(rule: NumberRule, forms: Sequence[str]) -> str | None:
-    from perin.text.numbers import to_number
-
     if not forms or rule.first > len(forms):
         return None
     number = to_number(list(forms[: rule.first] if rule.first else forms), rule.language)

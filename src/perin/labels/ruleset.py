@@ -55,7 +55,7 @@ class RuleSet:
     ) -> str | None:
         """The label that a rule yields, or None where it is undefined.
 
-        ``forms`` and ``lemmas`` are the anchored tokens, or all tokens of the sentence, of which ``anchor`` is the first.
+        ``forms`` and ``lemmas`` are the anchored tokens, or all tokens of the sentence, seen from the ``anchor`` on.
         ``value`` says that the label is a name or a property value, which decides about case.
         """
         return apply(self[number], forms[anchor:], lemmas[anchor:], self.space.case(value))

@@ -1,0 +1,120 @@
+"""The minimal rule set: the fewest rules such that every node has at least one (the paper's section of that name)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perin.labels.cache import Cache
+from perin.labels.hitting import NODES, minimum_hitting_set
+from perin.labels.keys import Key, Keys, distinct_keys
+from perin.labels.problem import Problem
+from perin.labels.rules import AbsoluteRule, Rule, apply
+from perin.labels.ruleset import RuleSet
+from perin.labels.space import LabelItem, RuleSpace
+from perin.labels.spelling import spelled
+
+
+@dataclass(frozen=True)
+class LearnedRules:
+    """A minimal rule set and what is known about it."""
+
+    rules: RuleSet
+    nodes: int
+    labels: int
+    """Distinct labels, without case."""
+    candidates: int
+    """The rules that could belong to a minimal set: absolute ones, and others that yield at least two labels."""
+    lower_bound: int
+    """No set of fewer rules covers all nodes: proven."""
+    seconds: float
+    """Wall time of learning."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the set is proven to be minimal."""
+        return self.lower_bound == len(self.rules)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        fields = ("nodes", "labels", "candidates", "lower_bound", "seconds")
+        return {**self.rules.to_json(), **{name: getattr(self, name) for name in fields}}
+
+    @classmethod
+    def from_json(cls, data: Any) -> LearnedRules:
+        """From :meth:`to_json`."""
+        return cls(
+            RuleSet.from_json(data),
+            data["nodes"],
+            data["labels"],
+            data["candidates"],
+            data["lower_bound"],
+            data["seconds"],
+        )
+
+
+def learn_rules(
+    items: Iterable[LabelItem],
+    space: RuleSpace,
+    *,
+    processes: int = 1,
+    progress: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+    nodes: int = NODES,
+) -> LearnedRules:
+    """The smallest rule set of the space that covers all items; always the same for the same items in any order.
+
+    ``processes`` share the search in the tokens; ``progress`` shows a bar on standard error.  ``cache`` is a folder
+    where the result is kept for the next time that the same items are asked for.  ``nodes`` bounds the search of the
+    integer program: where it is hit, the set may be larger than the lower bound.
+    """
+    start = time.perf_counter()
+    keys = distinct_keys(items)
+    cached = Cache(cache, keys, space, nodes)
+    known = cached.load()
+    if known is not None:
+        return LearnedRules.from_json(known)
+    problem = Problem.build(keys, space, processes=processes, progress=progress)
+    hitting = minimum_hitting_set(problem.sets(), problem.cost, nodes=nodes)
+    chosen = {problem.rule(element): problem.covered(element) for element in hitting.elements}
+    chosen.update(problem.absolute())
+    chosen.update(_uncovered(chosen, keys, space))
+    learned = LearnedRules(
+        RuleSet(space, spelled(chosen, keys)),
+        sum(keys.nodes),
+        len(problem.labels),
+        problem.size,
+        hitting.lower_bound + len(problem.absolute()),
+        time.perf_counter() - start,
+    )
+    cached.store(learned.to_json())
+    return learned
+
+
+def _uncovered(chosen: Mapping[Rule, Sequence[int]], keys: Keys, space: RuleSpace) -> dict[Rule, Sequence[int]]:
+    """Absolute rules for the labels of keys that no chosen rule yields.
+
+    There are none unless two rules had the same hash (see :mod:`perin.labels.candidates`).
+    """
+    by_key: dict[int, list[Rule]] = {}
+    for rule, numbers in chosen.items():
+        for number in numbers:
+            by_key.setdefault(number, []).append(rule)
+    missed = {
+        key.label: AbsoluteRule(key.label)
+        for number, key in enumerate(keys.keys)
+        if not any(_yields(rule, key, space) for rule in by_key.get(number, ()))
+    }
+    by_label = keys.by_label()
+    return {rule: by_label[label] for label, rule in missed.items()}
+
+
+def _yields(rule: Rule, key: Key, space: RuleSpace) -> bool:
+    """Whether a rule yields the label of a key from the tokens that it may see."""
+    if isinstance(rule, AbsoluteRule):
+        return rule.label == key.label
+    anchors = range(1 if space.anchored else len(key.forms))
+    return any(apply(rule, key.forms[anchor:], key.lemmas[anchor:]) == key.label for anchor in anchors)

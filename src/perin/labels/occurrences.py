@@ -1,0 +1,149 @@
+"""Where parts of labels stand in the tokens: the raw material of token and lemma rules.
+
+A view is a list of tokens joined by one separator.  The tokens from i to j joined by it are a piece of the view, so one
+search in the view finds the occurrences for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.labels.keys import Key
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Views:
+    """The boundaries of the tokens of all views, and what each view is made of."""
+
+    source: Ints
+    """[V]: 0 for forms, 1 for lemmas."""
+    separator: Ints
+    """[V]: the separator's place in the rule space."""
+    tokens: Ints
+    """[V]: the number of tokens."""
+    starts: Ints
+    ends: Ints
+    """Of each token of the first view, then of the second, …: its first character and the one after its last."""
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Occurrences of parts of labels in views, as parallel arrays."""
+
+    key: Ints
+    """The number of the key."""
+    pair: Ints
+    """The number of the affix pair that remains of the label."""
+    view: Ints
+    start: Ints
+    end: Ints
+    """The characters of the view that a rule keeps."""
+    views: Views
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+Task: TypeAlias = tuple[str, Sequence[tuple[int, int, int]], Sequence[tuple[int, Key]]]
+"""A label, its cuts (start and end of the kept part, number of the affix pair; sorted), its keys with their numbers."""
+
+
+def find_occurrences(tasks: Sequence[Task], separators: Sequence[str]) -> Occurrences:
+    """All occurrences of the kept parts of labels in the views of their keys.
+
+    The views of one token do not depend on the separator; only the first is searched.
+    """
+    found: list[tuple[int, int, int, int, int]] = []
+    views = _ViewTable(separators)
+    for label, cuts, keys in tasks:
+        by_start: dict[int, list[tuple[int, int]]] = {}
+        for start, end, pair in cuts:
+            by_start.setdefault(start, []).append((end, pair))
+        for number, key in keys:
+            for view, text in views.of(key):
+                _search(label, by_start, number, view, text, found)
+    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T.copy()
+    return Occurrences(columns[0], columns[1], columns[2], columns[3], columns[4], views.views())
+
+
+def merged(parts: Sequence[Occurrences]) -> Occurrences:
+    """One table of several, with the views numbered through."""
+    offsets = np.cumsum([0, *(len(part.views.source) for part in parts)])
+    return Occurrences(
+        np.concatenate([part.key for part in parts]),
+        np.concatenate([part.pair for part in parts]),
+        np.concatenate([part.view + offset for part, offset in zip(parts, offsets, strict=False)]),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.end for part in parts]),
+        Views(
+            np.concatenate([part.views.source for part in parts]),
+            np.concatenate([part.views.separator for part in parts]),
+            np.concatenate([part.views.tokens for part in parts]),
+            np.concatenate([part.views.starts for part in parts]),
+            np.concatenate([part.views.ends for part in parts]),
+        ),
+    )
+
+
+def _search(
+    label: str,
+    by_start: Mapping[int, Sequence[tuple[int, int]]],
+    number: int,
+    view: int,
+    text: str,
+    found: list[tuple[int, int, int, int, int]],
+) -> None:
+    """Append (key, pair, view, start, end) of each occurrence; ends ascend, so that the first failure ends a start."""
+    for start, ends in by_start.items():
+        for end, pair in ends:
+            part = label[start:end]
+            place = text.find(part)
+            if place < 0:
+                break
+            length = end - start
+            while place >= 0:
+                found.append((number, pair, view, place, place + length))
+                place = text.find(part, place + 1)
+
+
+class _ViewTable:
+    """The views of keys, each made once."""
+
+    def __init__(self, separators: Sequence[str]) -> None:
+        self.separators = separators
+        self.known: dict[tuple[tuple[str, ...], int, int], tuple[int, str]] = {}
+
+    def of(self, key: Key) -> list[tuple[int, str]]:
+        """The number and text of each view of a key."""
+        found = []
+        for source, tokens in enumerate((key.forms, key.lemmas)):
+            for separator in range(len(self.separators) if len(tokens) > 1 else min(len(tokens), 1)):
+                place = tokens, source, separator
+                if place not in self.known:
+                    self.known[place] = len(self.known), self.separators[separator].join(tokens)
+                found.append(self.known[place])
+        return found
+
+    def views(self) -> Views:
+        starts, ends = [], []
+        for tokens, _, separator in self.known:
+            place = 0
+            for token in tokens:
+                starts.append(place)
+                ends.append(place + len(token))
+                place += len(token) + len(self.separators[separator])
+        return Views(
+            np.array([source for _, source, _ in self.known], dtype=np.int64),
+            np.array([separator for _, _, separator in self.known], dtype=np.int64),
+            np.array([len(tokens) for tokens, _, _ in self.known], dtype=np.int64),
+            np.array(starts, dtype=np.int64),
+            np.array(ends, dtype=np.int64),
+        )
