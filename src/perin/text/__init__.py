@@ -1,11 +1,35 @@
 """Raw text to sentences, tokens, lemmas and character ranges."""
 
+from perin.text.adapters import tokenizer
 from perin.text.alignment import align
+from perin.text.documents import Passage, passages
 from perin.text.lemmas import lemmatize
+from perin.text.marian import MarianTranslator
 from perin.text.numbers import to_number
 from perin.text.refinement import refine
 from perin.text.sentence import Sentence, Token
+from perin.text.sentences import split_sentences
 from perin.text.token_files import read_tokens
 from perin.text.tokenizer import tokenize
+from perin.text.translation import Chain, Glossary, Translator, learn_glossary, translated
 
-__all__ = ["Sentence", "Token", "align", "lemmatize", "read_tokens", "refine", "to_number", "tokenize"]
+__all__ = [
+    "Chain",
+    "Glossary",
+    "MarianTranslator",
+    "Passage",
+    "Sentence",
+    "Token",
+    "Translator",
+    "align",
+    "learn_glossary",
+    "lemmatize",
+    "passages",
+    "read_tokens",
+    "refine",
+    "split_sentences",
+    "to_number",
+    "tokenize",
+    "tokenizer",
+    "translated",
+]

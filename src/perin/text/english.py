@@ -1,28 +1,58 @@
-"""English lemmas: a second dictionary that knows parts of speech, and what the neighbours of a form say about it."""
+"""English: contractions; lemmas by a second dictionary that knows parts of speech, and by the neighbours of a form."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from perin.text.languages import word_set
+from perin.text.pieces import Piece, number_and_unit, with_endings
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+_ENDING = re.compile(r"(?<=.)(?:n['’]t|['’](?:s|m|re|ve|ll|d))$", re.IGNORECASE)
+_NEGATED = word_set("ai are ca could did do does had has have is should was were wo would")
+_CONTRACTIONS = {f"{verb}nt": (len(verb),) for verb in _NEGATED} | {
+    "alot": (1,),
+    "c'mon": (3,),
+    "cannot": (3,),
+    "d'you": (2,),
+    "dunno": (2, 3),
+    "gimme": (3,),
+    "gonna": (3,),
+    "gotta": (3,),
+    "i'ma": (1, 3),
+    "lemme": (3,),
+    "outta": (3,),
+    "wanna": (3,),
+    "y'all": (2,),
+}
+"""Words without a regular ending, and where their pieces begin."""
 
-
-_SUBJECTS = _set("i you he she it we they who")
-_MODALS = _set("can could will would shall should may might must ca wo 'll to")
-_BE = _set("be am is are was were been being 'm 're")
-_HAVE = _set("have has had having 've")
-_ADVERBS = _set("not n't never also just always really even still only already ever often")
-_BEFORE_NOUN = _set(
+_SUBJECTS = word_set("i you he she it we they who")
+_MODALS = word_set("can could will would shall should may might must ca wo 'll to")
+_BE = word_set("be am is are was were been being 'm 're")
+_HAVE = word_set("have has had having 've")
+_ADVERBS = word_set("not n't never also just always really even still only already ever often")
+_BEFORE_NOUN = word_set(
     "a an the this that these those my your his her its our their no any every each some 's "
     "of in on at by for with from into about as over after under than like "
     "great good little other own few next last main first second"
 )
-_BEFORE_IS = _SUBJECTS | _set("that there here what where how this everyone everything when")
+_BEFORE_IS = _SUBJECTS | word_set("that there here what where how this everyone everything when")
 _NOUNS = {"leaves": "leaf", "lives": "life"}
 """Plurals of nouns that look like verbs, and more often are."""
+
+
+def pieces(word: str) -> tuple[Piece, ...]:
+    """The tokens of a word.
+
+    >>> [piece.end for piece in pieces("couldn't've")], [piece.end for piece in pieces("cannot")]
+    ([5, 8, 11], [3, 6])
+    """
+    cuts = _CONTRACTIONS.get(word.lower().replace("’", "'"))
+    if cuts:
+        return tuple(Piece(cut) for cut in (*cuts, len(word)))
+    return number_and_unit(word) if word[0].isdigit() and word.isalnum() else with_endings(word, _ENDING)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -8,6 +8,11 @@ LANGUAGES = {"ces": "cs", "deu": "de", "eng": "en", "zho": "zh"}
 """Code to the two-letter code that most libraries use."""
 
 
+def word_set(words: str) -> frozenset[str]:
+    """The words of a string, for tables that are easier to read without quotes."""
+    return frozenset(words.split())
+
+
 def checked(language: str) -> str:
     """The three-letter code of a known language, which may be given by its two-letter code.
 

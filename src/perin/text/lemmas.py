@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from perin.text import english
-from perin.text.languages import LANGUAGES
+from perin.text import english, german
+from perin.text.dictionary import dictionary_lemma, guessed_lemma
 
-_GERMAN_PARTICLES = (
-    *("ab", "an", "auf", "aus", "bei", "durch", "ein", "fort", "gerade", "her", "hin"),
-    *("los", "mit", "nach", "um", "vor", "weg", "weiter", "zu", "zurück", "zusammen"),
-)
 _LONGEST = 60
 """Longer forms are not words; they are their own lemmas."""
 
@@ -41,45 +37,20 @@ def lemmatize_all(forms: Sequence[str], language: str | None) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def _lemma(form: str, language: str) -> str:
     irregular = _irregular(language)
-    found = irregular.get(form) or (irregular.get(form.lower()) if not form.isupper() or len(form) > 2 else None)
+    lower = form if len(form) <= 2 and form.isupper() else form.lower()  # US is not us
+    found = irregular.get(form) or irregular.get(lower)
     if found:
         return found
     lemma = dictionary_lemma(form, language) or _guess(form, language)
     if language == "eng":
         return english.checked_lemma(form, lemma)
-    if language == "deu":
-        return _checked_german(form, lemma)
-    return lemma
-
-
-@lru_cache(maxsize=1 << 17)
-def dictionary_lemma(form: str, language: str) -> str | None:
-    """The lemma that the dictionary of the language has for a form, or None for a form that is not in it."""
-    import simplemma
-
-    if not simplemma.is_known(form, lang=LANGUAGES[language]):
-        return None
-    return simplemma.lemmatize(form, lang=LANGUAGES[language])
+    return german.checked_lemma(form, lemma) if language == "deu" else lemma
 
 
 def _guess(form: str, language: str) -> str:
-    """By the rules of the dictionary's package; in Czech after taking off the negation."""
-    import simplemma
-
-    if language == "ces" and form[:2].lower() == "ne":
-        positive = dictionary_lemma(form[2:], language)
-        if positive:
-            return positive
-    return simplemma.lemmatize(form, lang=LANGUAGES[language])
-
-
-def _checked_german(form: str, lemma: str) -> str:
-    """Without a verb's particle that the form does not have, and in the form's own spelling of ß and ss."""
-    if lemma.islower() and lemma.endswith("n"):
-        for particle in _GERMAN_PARTICLES:
-            if lemma.startswith(particle) and not form.lower().startswith(particle):
-                return lemma.removeprefix(particle)
-    return form if lemma.replace("ß", "ss") == form else lemma
+    """The lemma of an unknown form; in Czech that of the form without its negation, if it is known."""
+    positive = dictionary_lemma(form[2:], language) if language == "ces" and form[:2].lower() == "ne" else None
+    return positive or guessed_lemma(form, language)
 
 
 @cache

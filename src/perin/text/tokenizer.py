@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
-from perin.text.cuts import cuts
+from perin.text import chinese, english, german
 from perin.text.languages import checked
 from perin.text.lemmas import lemmatize_all
+from perin.text.pieces import Piece, number_and_unit
 from perin.text.scanner import chunks, runs
 from perin.text.sentence import Sentence, Token
 
+Splitter: TypeAlias = Callable[[str], tuple[Piece, ...]]
+
+_SPLITTERS: dict[str | None, Splitter] = {"deu": german.pieces, "eng": english.pieces, "zho": chinese.pieces}
+_LONGEST_WORD = 40
+"""Longer runs of letters are not words of a language with spaces between words, and stay whole."""
 _REMEMBERED = 40
 """Longer chunks are rare; remembering them would cost memory and win no time."""
+
+
+class _Range(NamedTuple):
+    start: int
+    end: int
+    lemma: str | None
 
 
 def tokenize(text: str, language: str | None, id: str | None = None) -> Sentence:
@@ -25,28 +37,44 @@ def tokenize(text: str, language: str | None, id: str | None = None) -> Sentence
     [('Cats', 'cat'), ('ca', 'can'), ("n't", 'not'), ('swim', 'swim'), ('.', '.')]
     """
     language = checked(language) if language is not None else None
-    ranges: list[tuple[int, int]] = []
+    splitter = _SPLITTERS.get(language, number_and_unit)
+    if language == "zho" and chinese.segmented(text):
+        splitter = chinese.word_pieces
+    ranges = _ranges(text, splitter)
+    forms = [text[start:end] for start, end, _ in ranges]
+    lemmas = lemmatize_all(forms, language)
+    tokens = (
+        Token(form, given or lemma, start, end)
+        for form, lemma, (start, end, given) in zip(forms, lemmas, ranges, strict=True)
+    )
+    return Sentence(text, tuple(tokens), id, language)
+
+
+def _ranges(text: str, splitter: Splitter) -> list[_Range]:
+    found = []
     for kind, start, end in chunks(text):
         if kind == "markup":
-            ranges.append((start, end))
+            found.append(_Range(start, end, None))
             continue
-        find = _remembered_ranges if end - start <= _REMEMBERED else _ranges
-        ranges.extend((start + left, start + right) for left, right in find(text[start:end], language))
-    forms = [text[start:end] for start, end in ranges]
-    lemmas = lemmatize_all(forms, language)
-    tokens = tuple(Token(form, lemma, *range) for form, lemma, range in zip(forms, lemmas, ranges, strict=True))
-    return Sentence(text, tokens, id, language)
+        inside = _remembered if end - start <= _REMEMBERED else _inside
+        found += [
+            _Range(start + left, start + right, lemma) for left, right, lemma in inside(text[start:end], splitter)
+        ]
+    return found
 
 
-def _ranges(chunk: str, language: str | None) -> tuple[tuple[int, int], ...]:
+def _inside(chunk: str, splitter: Splitter) -> list[_Range]:
     """The ranges of the tokens of a chunk."""
-    return tuple(_cut(chunk, language))
-
-
-_remembered_ranges = lru_cache(maxsize=1 << 17)(_ranges)
-
-
-def _cut(chunk: str, language: str | None) -> Iterator[tuple[int, int]]:
+    found = []
     for kind, start, end in runs(chunk):
-        inner = [start + cut for cut in cuts(chunk[start:end], language)] if kind == "word" else []
-        yield from pairwise((start, *inner, end))
+        if kind != "word" or (end - start > _LONGEST_WORD and splitter is not chinese.pieces):
+            found.append(_Range(start, end, None))
+            continue
+        left = start
+        for right, lemma in splitter(chunk[start:end]):
+            found.append(_Range(left, start + right, lemma))
+            left = start + right
+    return found
+
+
+_remembered = lru_cache(maxsize=1 << 17)(_inside)

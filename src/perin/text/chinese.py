@@ -1,0 +1,155 @@
+"""Chinese: words without spaces between them.
+
+Segmentation takes the most probable sequence of words (unigrams), with the words and frequencies of the package jieba.
+Its dictionary is coarser than the words of treebanks: it has 一个 and 看不见.  So what is a phrase by the standards of
+treebanks is left out, and long words cost more than their frequency says.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import regex
+
+from perin.errors import MissingDependencyError
+from perin.text.languages import word_set
+from perin.text.pieces import Piece
+
+_HAN = regex.compile(r"\p{Han}")
+_SCRIPTS = regex.compile(r"\p{Han}++|[^\p{Han}]++")
+_SEGMENTED = 2.5
+"""Text with spaces between its words has fewer characters than this from space to space; running text has more."""
+_LONGEST = 8
+_LENGTH_COSTS = (0.0, 1.5, 5.0, 8.0)
+"""What a word of one, two, three, more characters costs beyond its probability (natural logarithm)."""
+
+_DIGITS = "零〇一二两三四五六七八九十百千万亿"
+_NUMERAL = rf"[{_DIGITS}几半]"
+_PHRASE = regex.compile(
+    rf"""
+    {_NUMERAL}+(?!{_NUMERAL})[^/]+/[mtq].*         # 一个 三天
+    | 第?{_NUMERAL}+(?!{_NUMERAL})[^/]{{2,}}/[^i].*  # 一朵花 第二次
+    | 第{_NUMERAL}+(?!{_NUMERAL})[^/]/.*
+    | [这那每某各哪此][个种位天年次周月座颗朵件条只本张双话处人地]/.*
+    | 不[^/]{{1,2}}/.*                               # 不会 不知道
+    | [^/][不得][^/]/[vl].*                         # 看不见
+    | [^/]着/[vi].* | [^/]{{2,}}着/.* | [^/]在/v.*   # 看着 坐在
+    | [^/]+[的地了吧呢吗啊]/[zludi].* | [^/]{{2,}}[的地了吧呢吗啊]/(?!ns?$).*
+    | [很最太更真][^/]/.*
+    | [^/]{{3,}}[里中上下出起给]/.* | [^/]{{2,}}(?:[下过]去|[下起过出]来|出去)/.*
+    | (?![{_DIGITS}]+/)[^/]{{3,}}/(?:l|c|z|d|u|mq?) # 怎么办 是因为 轻轻地
+    """,
+    regex.VERBOSE,
+)
+"""Entries ``word/tag`` of the dictionary that are phrases and not words."""
+_NO_PHRASES = word_set(
+    """
+    一些 一样 一起 一定 一直 一般 一切 一旦 一点 一下 一边 一面 一时 一向 一带 一同 一贯 一致 一再 一律
+    一生 一共 一点儿 一辈子 万一 万物 万分 万岁 十分 十足 百姓 百科 千万 四周 四处 四季 四方 三角 半夜 半天
+    几乎 几何 两旁 两边 八成 第一 各种 各个 各地 不过 不同 不仅 不但 不管 不断 不久 不必 不少 不如 不满
+    不安 不幸 不论 不止 不禁 不料 不妨 不然 不惜 不便 不利 不平 不良 不朽 不足 不时 不停 不得不 不得了 不由得
+    不至于 不动产 存在 正在 现在 内在 外在 实在 所在 自在 好在 潜在 健在 为了 除了 似的 目的 最近 最后 最初
+    最终 最为 太阳 太太 太平 太空 真正 真理 真实 真相 真心 真诚 真情 真切 真空 更加 更新 更正 更改
+    """
+)
+"""Words that look like phrases."""
+_MORE_PHRASES = word_set("没有 就是 总是 正是 象是 却是 真是 只是 还有 还要 想要 就要 快要 全都 的话 你好 您好")
+
+
+def segmented(text: str) -> bool:
+    """Whether the text has spaces between its words.
+
+    >>> segmented("我 有 一 本 书 。"), segmented("我有一本书。"), segmented("我有一本书。 他没有。")
+    (True, False, False)
+    """
+    lengths = [sum(map(_is_han, chunk)) for chunk in text.split()]
+    lengths = [length for length in lengths if length]
+    return len(lengths) > 1 and sum(lengths) < _SEGMENTED * len(lengths)
+
+
+def word_pieces(word: str) -> tuple[Piece, ...]:
+    """The tokens of what stands between two spaces of a text with spaces between its words: hardly ever several."""
+    return (Piece(1), Piece(2)) if word == "没有" else (Piece(len(word)),)
+
+
+def pieces(run: str) -> tuple[Piece, ...]:
+    """The tokens of a run of letters and digits.
+
+    >>> run = "我们看不见3本AMR书"
+    >>> ends = [piece.end for piece in pieces(run)]
+    >>> [run[start:end] for start, end in zip([0, *ends], ends)]
+    ['我们', '看', '不', '见', '3', '本', 'AMR', '书']
+    """
+    found = []
+    for match in _SCRIPTS.finditer(run):
+        ends = _words(match.group()) if _is_han(match.group()[0]) else [match.end() - match.start()]
+        found += [Piece(match.start() + end) for end in ends]
+    return tuple(found)
+
+
+def _is_han(character: str) -> bool:
+    return _HAN.match(character) is not None
+
+
+def _words(text: str) -> list[int]:
+    """The ends of the words of Chinese characters: the cheapest path, found from left to right."""
+    costs = [0.0]
+    starts = [0]
+    for end in range(1, len(text) + 1):
+        options = (
+            (costs[start] + cost, start)
+            for start in range(max(0, end - _LONGEST), end)
+            if (cost := _cost(text[start:end])) is not None
+        )
+        cost, start = min(options)
+        costs.append(cost)
+        starts.append(start)
+    ends = [len(text)]
+    while starts[ends[-1]]:
+        ends.append(starts[ends[-1]])
+    return ends[::-1]
+
+
+@lru_cache(maxsize=1 << 18)
+def _cost(word: str) -> float | None:
+    """The negative logarithm of a word's probability plus the cost of its length; None for what is no word."""
+    words, total = _dictionary()
+    entry = words.get(word)
+    if len(word) == 1:
+        return math.log(total) - (math.log(int(entry.split()[0])) if entry else 0)
+    if entry is None:
+        return math.log(total) / 2 if all(character in _DIGITS for character in word) else None
+    frequency, tag = entry.split()
+    if _is_phrase(word, tag):
+        return None
+    return math.log(total) - math.log(int(frequency)) + _LENGTH_COSTS[min(len(word), len(_LENGTH_COSTS)) - 1]
+
+
+def _is_phrase(word: str, tag: str) -> bool:
+    if word in _NO_PHRASES:
+        return False
+    if len(word) == 3 and word[0] in "小老大" and tag in ("n", "nr") and word[1:] in _dictionary()[0]:
+        return True
+    return word in _MORE_PHRASES or _PHRASE.fullmatch(f"{word}/{tag}") is not None
+
+
+@cache
+def _dictionary() -> tuple[dict[str, str], int]:
+    """The words of jieba, each with its frequency and tag as they are written there, and the sum of the frequencies.
+
+    The file is read here because the package itself would write a copy of it to the folder for temporary files.
+    """
+    package = find_spec("jieba")
+    if package is None or package.origin is None:
+        raise MissingDependencyError("jieba", "Chinese text")
+    words: dict[str, str] = {}
+    total = 0
+    with Path(package.origin).with_name("dict.txt").open(encoding="utf-8") as lines:
+        for line in lines:
+            word, _, entry = line.partition(" ")
+            words[word] = entry
+            total += int(entry.partition(" ")[0])
+    return words, total

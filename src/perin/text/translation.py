@@ -1,0 +1,147 @@
+"""Lemmas of one language in another, for treebanks whose labels are English whatever the language of the text.
+
+The paper (section on DRG) translates German lemmas before computing label rules.  A :class:`Translator` gives None for
+a lemma that it does not know; :func:`translated` then keeps the lemma.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from perin.errors import InputError
+from perin.files import read_lines, source_name, write_text
+from perin.text.sentence import Sentence
+
+_WEAKEST_LINK = 0.02
+"""A lemma and a label that go together less than this (Dice coefficient) are not taken for translations."""
+
+
+class Translator(Protocol):
+    """Anything that translates lemmas."""
+
+    def translate(self, lemmas: Sequence[str]) -> list[str | None]:
+        """A translation for each lemma, None where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """A table of lemmas and translations."""
+
+    entries: Mapping[str, str]
+
+    def translate(self, lemmas: Sequence[str]) -> list[str | None]:
+        """The entries of lemmas; a lemma that is not there as it is written is looked up in lower case.
+
+        >>> Glossary({"Hund": "dog", "gehen": "go"}).translate(["Hund", "Gehen", "Katze"])
+        ['dog', 'go', None]
+        """
+        return [self.entries.get(lemma) or self.entries.get(lemma.lower()) for lemma in lemmas]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Glossary:
+        """Read a file of lines ``lemma TAB translation``; blank lines and comments (``#``, no tab) are skipped."""
+        entries = {}
+        for number, line in enumerate(read_lines(path), start=1):
+            lemma, tab, translation = line.partition("\t")
+            if tab or (line.strip() and not line.startswith("#")):
+                if not lemma or not translation.strip() or "\t" in translation:
+                    message = f"a line of a glossary is: lemma, tab, translation; found {line[:60]!r}"
+                    raise InputError(message, source=source_name(path), line=number)
+                entries[lemma] = translation.strip()
+        return cls(entries)
+
+    def dump(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that :meth:`load` reads, sorted."""
+        with write_text(path) as stream:
+            stream.writelines(f"{lemma}\t{translation}\n" for lemma, translation in sorted(self.entries.items()))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Several translators: each is asked for what those before it did not know."""
+
+    translators: tuple[Translator, ...]
+
+    def translate(self, lemmas: Sequence[str]) -> list[str | None]:
+        """The first translation that any has for each lemma."""
+        found: list[str | None] = [None] * len(lemmas)
+        for translator in self.translators:
+            missing = [index for index, translation in enumerate(found) if translation is None]
+            if not missing:
+                break
+            for index, translation in zip(missing, translator.translate([lemmas[i] for i in missing]), strict=True):
+                found[index] = translation
+        return found
+
+
+def translated(sentence: Sentence, translator: Translator) -> Sentence:
+    """The sentence with its lemmas translated, where the translator knows them."""
+    translations = translator.translate([token.lemma for token in sentence.tokens])
+    tokens = (
+        replace(token, lemma=translation or token.lemma)
+        for token, translation in zip(sentence.tokens, translations, strict=True)
+    )
+    return replace(sentence, tokens=tuple(tokens))
+
+
+def label_lemma(label: str) -> str:
+    """The word in a label: without quotes, without part of speech and sense.
+
+    >>> label_lemma("light_bulb.n.01"), label_lemma('"tom"'), label_lemma("dog-01")
+    ('light_bulb', 'tom', 'dog-01')
+    """
+    if label.startswith('"'):
+        return label.strip('"')
+    word, dot, sense = label.rpartition(".")
+    return word.rpartition(".")[0] if dot and sense.isdecimal() and "." in word else label
+
+
+def learn_glossary(examples: Iterable[tuple[Iterable[str], Iterable[str]]]) -> Glossary:
+    """A glossary from the lemmas of training sentences and the labels of their graphs.
+
+    Competitive linking (Melamed 2000): in each sentence the lemma and the label that go together most often in the
+    whole treebank are linked, then the best pair of those left, and so on.  A lemma's translation is the label that it
+    is linked with most often.
+
+    >>> learn_glossary([(["Hund", "bellen"], ["dog.n.01", "bark.v.01"]), (["Hund"], ["dog.n.01"])]).entries
+    {'Hund': 'dog', 'bellen': 'bark'}
+    """
+    pairs = [(sorted(set(lemmas)), sorted({label_lemma(label) for label in labels})) for lemmas, labels in examples]
+    strength = _association(pairs)
+    links: Counter[tuple[str, str]] = Counter()
+    for lemmas, labels in pairs:
+        links.update(_linked(lemmas, labels, strength))
+    best: dict[str, tuple[int, float, str]] = {}
+    for (lemma, label), count in links.items():
+        candidate = (count, strength[lemma, label], label)
+        best[lemma] = max(best.get(lemma, candidate), candidate)
+    return Glossary({lemma: label for lemma, (_, _, label) in sorted(best.items())})
+
+
+def _association(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[tuple[str, str], float]:
+    """Dice coefficients of lemma and label over sentences, plus one for a label that is the lemma."""
+    together = Counter((lemma, label) for lemmas, labels in pairs for lemma in lemmas for label in labels)
+    sentences = Counter(lemma for lemmas, _ in pairs for lemma in lemmas)
+    graphs = Counter(label for _, labels in pairs for label in labels)
+    return {
+        (lemma, label): 2 * count / (sentences[lemma] + graphs[label]) + (lemma.lower() == label)
+        for (lemma, label), count in together.items()
+    }
+
+
+def _linked(
+    lemmas: Sequence[str], labels: Sequence[str], strength: Mapping[tuple[str, str], float]
+) -> Iterator[tuple[str, str]]:
+    """Pairs of lemma and label, strongest first, each lemma and each label once."""
+    candidates = sorted(((strength[lemma, label], lemma, label) for lemma in lemmas for label in labels), reverse=True)
+    free_lemmas, free_labels = set(lemmas), set(labels)
+    for value, lemma, label in candidates:
+        if value >= _WEAKEST_LINK and lemma in free_lemmas and label in free_labels:
+            free_lemmas.remove(lemma)
+            free_labels.remove(label)
+            yield lemma, label
