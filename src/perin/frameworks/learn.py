@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -12,10 +13,35 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.lexicon import lexicon
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
+from perin.labels.minimal import learn_rules
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import fold
+from perin.text.sentence import Sentence
 
 Class = TypeVar("Class", bound=Hashable)
+
+
+def learn_from_treebank(
+    framework: Framework,
+    graphs: Sequence[Graph],
+    sentences: Sequence[Sentence],
+    language: str | None,
+    *,
+    processes: int = 1,
+    progress: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+) -> Vocabulary:
+    """The vocabulary of a treebank with the minimal set of rules, and with a glossary where the framework needs one.
+
+    ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
+    """
+    items = (
+        item
+        for graph, sentence in zip(graphs, sentences, strict=True)
+        for item in framework.label_items(graph, sentence)
+    )
+    learned = learn_rules(items, framework.space(language), processes=processes, progress=progress, cache=cache)
+    return learn_vocabulary(framework, graphs, language, learned.rules)
 
 
 def learn_vocabulary(

@@ -15,11 +15,16 @@ class NamedUnlabelled:
 
     def encode(self, graph: Graph) -> Graph:
         """No node is unlabelled afterwards."""
-        return _relabelled(graph, None, self.name)
+        nodes = (replace(node, label=self.name) if node.label is None else node for node in graph.nodes)
+        return replace(graph, nodes=tuple(nodes))
 
     def decode(self, graph: Graph) -> Graph:
-        """Nodes of that name are unlabelled and have no properties."""
-        return _relabelled(graph, self.name, None)
+        """Nodes of that name (in any case) are unlabelled and have no properties."""
+        return replace(graph, nodes=tuple(map(self._unnamed, graph.nodes)))
+
+    def _unnamed(self, node: Node) -> Node:
+        named = node.label is not None and node.label.lower() == self.name.lower()
+        return replace(node, label=None, properties=()) if named else node
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,3 @@ class TopsAreRootBoxes:
     def decode(self, graph: Graph) -> Graph:
         """The graph with its root boxes as tops."""
         return replace(graph, tops=tuple(node.id for node in graph.roots() if node.label is None))
-
-
-def _relabelled(graph: Graph, old: str | None, new: str | None) -> Graph:
-    def changed(node: Node) -> Node:
-        if node.label != old:
-            return node
-        return replace(node, label=new, properties=node.properties if new is not None else ())
-
-    return replace(graph, nodes=tuple(map(changed, graph.nodes)))
