@@ -98,7 +98,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def one_thread(monkeypatch, data):
+    monkeypatch.setenv("PERIN_CACHE", str(data / "cache"))
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from perin.errors import InputError
 from perin.files import read_lines
-from perin.frameworks.framework import Framework
-from perin.frameworks.learn import learn_vocabulary
+from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
-from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.codecs.registry import load
 from perin.graphs.graph import Graph
 from perin.learning.recipe import Recipe, TreebankRecipe
@@ -75,7 +75,15 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
             del dev[name].graphs[recipe.evaluation.limit :], dev[name].sentences[recipe.evaluation.limit :]
         if not len(train):
             raise InputError(f"no training graph of {name} can be used; the first problem: {_first(problems)}")
-        vocabulary = learn(form, train, wanted.language)
+        vocabulary = learn_from_treebank(
+            form,
+            train.graphs,
+            train.sentences,
+            wanted.language,
+            processes=os.cpu_count() or 1,
+            progress=sys.stderr.isatty(),
+            cache=cache_folder() / "rules",
+        )
         say(f"{name}: {len(train)} training graphs, {len(dev[name])} dev graphs, {len(vocabulary.rules)} rules")
         splits[name] = train
         treebanks.append(Treebank(vocabulary, wanted.queries))
@@ -106,9 +114,11 @@ def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, pr
     return result
 
 
-def learn(form: Framework, split: Split, language: str) -> Vocabulary:
-    """The vocabulary of a treebank, with the minimal set of rules."""
-    raise NotImplementedError
+def cache_folder() -> Path:
+    """Where rule sets are kept for the next run: ``$PERIN_CACHE``, or ``perin`` below the user's cache folder."""
+    chosen = os.environ.get("PERIN_CACHE")
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(chosen) if chosen else user / "perin"
 
 
 def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:

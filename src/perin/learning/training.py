@@ -40,10 +40,11 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
     live = LiveLine()
     if processes.first:
         _claim(folder, recipe, resume)
-    processes.wait()
-    corpus = load_corpus(recipe, live.say if processes.first else lambda text: None)
-    if processes.first:
+        corpus = load_corpus(recipe, live.say)
         _tell_problems(corpus, folder, live)
+    processes.wait()
+    if not processes.first:  # the first one has left the rules in the cache
+        corpus = load_corpus(recipe)
     trainer = Trainer(recipe, corpus, folder, processes, live)
     trainer.run(resume=resume, services=services if processes.first else ())
     if processes.first:
