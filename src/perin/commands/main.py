@@ -18,7 +18,10 @@ from perin.errors import PerinError
 VERBS = {
     "convert": "change the format of graphs",
     "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
+    "tokens": "split text into tokens with lemmas and character ranges",
+    "roundtrip": "show what encoding and decoding a treebank lose",
     "validate": "check graphs for well-formedness",
+    "train": "train a parser by a recipe",
 }
 
 EXIT_ERROR = 2
