@@ -26,6 +26,7 @@ _V = TypeVar("_V")
 _POOL_SIZE = 1 << 16
 _SINGLE_ANCHORS: dict[tuple[int, int], tuple[Anchor, ...]] = {}
 _PROPERTIES: dict[tuple[str, str], Property] = {}
+_PLAIN_EDGES: dict[tuple[int, int, str], Edge] = {}
 
 Complaint: TypeAlias = Callable[[str], None]
 """What is called with the message of a fault that leaves a usable graph."""
@@ -169,7 +170,8 @@ def _edge(item: Any, complain: Complaint) -> Edge:
     if type(source) is not int or type(target) is not int:
         raise Malformed(f"an edge needs node ids as 'source' and 'target', found {_shown(source)} and {_shown(target)}")
     if len(item) == 3 and type(label) is str:
-        return Edge(source, target, label)
+        plain = source, target, label
+        return _PLAIN_EDGES.get(plain) or _remembered(_PLAIN_EDGES, plain, Edge(source, target, label))
     where = f"edge {source} -> {target}"
     normal, id, names = item.get("normal"), item.get("id"), item.get("attributes")
     if label is not None and type(label) is not str:
@@ -230,7 +232,7 @@ def _ends(item: Any, id: int) -> tuple[int, int]:
 
 
 def _remembered(pool: dict[_K, _V], key: _K, value: _V) -> _V:
-    """Keep a value to be used again: treebanks repeat anchors and properties, and fewer objects are read faster."""
+    """Keep a value to be used again: anchors, properties and edges repeat, and finding is faster than making."""
     if len(pool) >= _POOL_SIZE:
         pool.clear()
     pool[key] = value
