@@ -68,11 +68,16 @@ class RelationsAsEdges:
         return replace(graph, nodes=tuple(nodes), edges=(*edges, *relations))
 
 
+def relations(graph: Graph) -> list[Node]:
+    """The nodes that stand for relations: those that are neither scope nor concept nor constant."""
+    return [node for node in graph.nodes if node.label and not _CONCEPT.fullmatch(node.label)]
+
+
 def _foldable(graph: Graph) -> Iterator[_Relation]:
-    relations = [relation for node in graph.nodes if (relation := _relation(graph, node)) is not None]
-    nodes = {relation.node for relation in relations}
+    binary = [relation for node in relations(graph) if (relation := _relation(graph, node)) is not None]
+    nodes = {relation.node for relation in binary}
     pairs: dict[tuple[int, int], list[_Relation]] = {}
-    for relation in relations:
+    for relation in binary:
         if relation.source not in nodes and relation.target not in nodes:
             pairs.setdefault((relation.source, relation.target), []).append(relation)
     for between in pairs.values():
@@ -86,7 +91,7 @@ def _foldable(graph: Graph) -> Iterator[_Relation]:
 
 def _relation(graph: Graph, node: Node) -> _Relation | None:
     """The relation that a node stands for; None if an edge couldn't carry it."""
-    if not node.label or node.properties or _CONCEPT.fullmatch(node.label):
+    if not node.label or node.properties:
         return None
     incoming, outgoing = graph.incoming(node.id), graph.outgoing(node.id)
     boxes = [edge.source for edge in incoming if edge.label == MEMBER]
