@@ -18,7 +18,7 @@ WRAPPER = "corpus"
 """The element that holds the passages of a file with several, or none."""
 
 Attributes: TypeAlias = dict[str, str]
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14
 
 
 @dataclass
