@@ -8,7 +8,7 @@ from perin.scoring.solver.ascent import Ascent, Subproblem
 from perin.scoring.solver.climbing import climb
 from perin.scoring.solver.features import Booleans
 from perin.scoring.solver.problem import Problem
-from perin.scoring.solver.relaxation import Relaxed, best_map
+from perin.scoring.solver.relaxation import Relaxed, relax
 from perin.scoring.solver.solution import Deadline, Incumbent
 
 ROOT_ROUNDS = 8
@@ -23,9 +23,9 @@ class Branching:
         self._incumbent = incumbent
         self._ascent = Ascent(problem)
         root = self._ascent.start()
-        start = best_map(self._ascent.cell_weights(root), root.allowed, monotone=problem.monotone)
-        incumbent.offer(*climb(problem, start))
-        self._open = [(np.inf, root, ROOT_ROUNDS)]
+        relaxed = relax(self._ascent.cell_weights(root), root.allowed, monotone=problem.monotone)
+        incumbent.offer(*climb(problem, relaxed.image))
+        self._open = [(relaxed.bound, root, ROOT_ROUNDS)]
 
     @property
     def bound(self) -> float:

@@ -10,6 +10,7 @@ All weights are whole numbers below 2 ** 50 in all, so sums of doubles are exact
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,14 +57,25 @@ class Problem:
         """What a map is worth; ``image[i]`` is the system node of gold node i, or -1."""
         return _value(image, self.values, self.arcs.weights, self.arcs)
 
-    def level(self, number: int) -> tuple[Floats, Floats]:
-        """Node values ``[N, M]`` and arc weights ``[P]`` of one level alone."""
-        values, weights = _weighed(self.features, self.levels[number], self.shape)
-        return values, weights[self.arcs.numbers]
+    def first_level_bound(self, bound: float) -> int:
+        """The most that a map of at most this value is worth on the first level."""
+        rest = zip(self.levels[1:], self.bases[1:], strict=True)
+        least = sum(
+            base * min(0, coefficient) * self.features[name].most
+            for level, base in rest
+            for name, coefficient in level.items()
+        )
+        return math.floor((bound - least) / self.bases[0])
 
-    def level_values(self, image: Integers) -> list[int]:
-        """What a map is worth on each level."""
-        return [round(_value(image, *self.level(number), self.arcs)) for number in range(len(self.levels))]
+    @cached_property
+    def by_level(self) -> list[tuple[Floats, Floats]]:
+        """Node values ``[N, M]`` and arc weights ``[P]`` of each level alone."""
+        weighed = (_weighed(self.features, level, self.shape) for level in self.levels)
+        return [(values, weights[self.arcs.numbers]) for values, weights in weighed]
+
+    def level_value(self, image: Integers, level: int) -> int:
+        """What a map is worth on one level."""
+        return round(_value(image, *self.by_level[level], self.arcs))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from perin.scoring.solver.solution import Deadline
 
 OPTIONS: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off"}
 """Presolving costs more than it saves here."""
+DUAL, PRIMAL = 1, 4
+"""The simplex algorithms: after new bounds the last optimum is a start for the one, after new costs for the other."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Program:
         self._highs = _loaded(stacked(rows), len(self._upper))
 
     def set_level(self, level: int) -> None:
-        """Maximise this level from now on."""
+        """Maximise this level from now on, starting from the last optimum."""
+        self._highs.setOptionValue("simplex_strategy", PRIMAL if level else DUAL)
         count = len(self._upper)
         self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), -self._costs(level))
 
@@ -70,6 +73,7 @@ class Program:
 
     def fix(self, values: Mapping[int, float]) -> None:
         """Hold these columns at these values, and no others."""
+        self._highs.setOptionValue("simplex_strategy", DUAL)
         changed = {column: (0.0, self._upper[column]) for column in self._fixed if column not in values}
         changed |= {column: (value, value) for column, value in values.items() if self._fixed.get(column) != value}
         self._fixed = values
@@ -97,7 +101,7 @@ class Program:
         return spread.reshape(self._problem.shape)
 
     def _costs(self, level: int) -> Floats:
-        values, weights = self._problem.level(level)
+        values, weights = self._problem.by_level[level]
         return np.concatenate((values.ravel()[self.cells], weights[self._pairs]))
 
 

@@ -50,6 +50,8 @@ class Proof:
     def _settle(self, level: int, deadline: Deadline) -> float:
         """The lowest bound that can be proven for this level: branch on fractions, highest bound first, then newest."""
         root = self._program.solve(deadline)
+        if root.bound == math.inf:
+            return math.inf
         self._round(root)
         self._program.forbid(root.bound - root.reduced_costs < self._known(level) - TOLERANCE)
         cases: list[tuple[float, int, dict[int, float]]] = []
@@ -90,7 +92,7 @@ class Proof:
         self._incumbent.offer(*climb(self._problem, best_map(spread, spread > FRACTION, monotone=False)))
 
     def _known(self, level: int) -> int:
-        return self._problem.level_values(self._incumbent.image)[level]
+        return self._problem.level_value(self._incumbent.image, level)
 
     def _branching_weight(self) -> Floats:
         """By cell: branch first on the gold nodes on which most of UCCA's demands depend."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 
@@ -18,7 +17,7 @@ from perin.scoring.solver.solution import Deadline, Incumbent, Solution
 
 CASES = 40
 """So many cases are looked at before linear programs take over: about as much work as the first of those."""
-DEMANDING_CASES = 10
+DEMANDING_CASES = 3
 """The same where there are UCCA's demands, of which the bounds of branching know nothing."""
 
 
@@ -43,14 +42,19 @@ def solve(problem: Problem, deadline: Deadline) -> Solution:
     """The best map, with as much proof as time allows."""
     incumbent = Incumbent(problem)
     branching = Branching(problem, incumbent)
-    cases = CASES if problem.dominance is None else DEMANDING_CASES
-    settled = branching.search(sys.maxsize if problem.monotone else cases, deadline)
-    bound = 0.0 if settled else math.floor(branching.bound / problem.bases[0])
+    settled = branching.search(_cases(problem), deadline)
+    bound: float = problem.first_level_bound(branching.bound)
     if not settled and not problem.monotone and not deadline.over:
         proof = Proof(problem, branching.open_cells, incumbent)
         settled = proof.run(deadline) == len(problem.levels)
         bound = min(bound, proof.bound)
     image = incumbent.image
-    objective = problem.level_values(image)[0]
+    objective = problem.level_value(image, 0)
     pairs = tuple((int(i), int(image[i])) for i in np.nonzero(image >= 0)[0])
-    return Solution(pairs, objective, max(objective, int(bound)), settled)
+    return Solution(pairs, objective, objective if settled else max(objective, int(bound)), settled)
+
+
+def _cases(problem: Problem) -> int:
+    if problem.monotone:
+        return sys.maxsize
+    return CASES if problem.dominance is None else DEMANDING_CASES
