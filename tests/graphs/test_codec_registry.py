@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import contextlib
 import io
+import re
 import sys
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from perin.errors import InputError, UsageError
 from perin.graphs import Anchor, Graph, Node, Tolerant, codec, dump, dumps, load, loads
@@ -25,6 +30,43 @@ def test_every_format_is_complete(name):
     for suffix in format.suffixes:
         assert guess(f"some/where{suffix}") is format
         assert guess(f"some/where{suffix}.gz") is format
+
+
+def test_the_documentation_lists_the_formats():
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| (yes)? ?\| (yes)? ?\| (.*?) \| (.*?) \|$", text, flags=re.MULTILINE)
+    assert [name for name, *_ in rows] == list(FORMATS)
+    for name, reads, writes, suffixes, frameworks in rows:
+        format = codec(name)
+        assert (bool(reads), bool(writes)) == (format.read is not None, format.write is not None)
+        assert tuple(re.findall(r"`(.+?)`", suffixes)) == format.suffixes
+        assert frameworks == (", ".join(format.frameworks) or "all")
+
+
+READERS = [name for name in FORMATS if codec(name).read]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_nothing_is_an_empty_treebank_and_bytes_are_an_error(tmp_path, name):
+    path = tmp_path / "x"
+    path.write_bytes(b"")
+    assert list(load(path, name)) == []
+    for raw in (b"\xff\xfe\x00", b"\x1f\x8b\x08\x00", bytes(range(256))):
+        path.write_bytes(raw)
+        for report in ({}, {"report": Tolerant()}):
+            with pytest.raises(InputError, match=re.escape(str(path))):
+                list(load(path, name, **report))
+
+
+@given(
+    st.sampled_from(READERS),
+    st.one_of(st.text(max_size=60), st.text("()/:#{}[]<>\"'\\ \nabx01.-=&;%", max_size=60)),
+)
+@settings(deadline=None, max_examples=300)
+def test_any_text_gives_graphs_or_an_input_error(name, text):
+    for report in ({}, {"report": Tolerant()}):
+        with contextlib.suppress(InputError):
+            assert all(isinstance(graph, Graph) for graph in loads(text, name, **report))
 
 
 def test_unknown_formats_and_names():
