@@ -17,6 +17,7 @@ from perin.labels.minimal import learn_rules
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import fold
 from perin.text.sentence import Sentence
+from perin.text.translation import Glossary, learn_glossary, translated
 
 Class = TypeVar("Class", bound=Hashable)
 
@@ -27,21 +28,27 @@ def learn_from_treebank(
     sentences: Sequence[Sentence],
     language: str | None,
     *,
+    glossary: Mapping[str, str] | None = None,
     processes: int = 1,
     progress: bool = False,
     cache: str | os.PathLike[str] | None = None,
 ) -> Vocabulary:
-    """The vocabulary of a treebank with the minimal set of rules, and with a glossary where the framework needs one.
+    """The vocabulary of a treebank with the minimal set of rules.
 
-    ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
+    Where the framework needs one, ``glossary`` replaces lemmas before rules see them; it is learned from the treebank
+    if none is given.  ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
     """
+    if language not in framework.translated:
+        glossary = {}
+    elif glossary is None:
+        glossary = _glossary(framework, graphs, sentences)
     items = (
         item
         for graph, sentence in zip(graphs, sentences, strict=True)
-        for item in framework.label_items(graph, sentence)
+        for item in framework.label_items(graph, translated(sentence, Glossary(glossary)) if glossary else sentence)
     )
     learned = learn_rules(items, framework.space(language), processes=processes, progress=progress, cache=cache)
-    return learn_vocabulary(framework, graphs, language, learned.rules)
+    return learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary)
 
 
 def learn_vocabulary(
@@ -70,6 +77,17 @@ def learn_vocabulary(
         dict(glossary or {}),
         learn_repeats(simple) if repeats else {},
     )
+
+
+def _glossary(framework: Framework, graphs: Sequence[Graph], sentences: Sequence[Sentence]) -> Mapping[str, str]:
+    """Translations of lemmas from the labels that go with them."""
+    return learn_glossary(
+        (
+            [token.lemma for token in sentence.tokens],
+            [item.label for item in framework.label_items(graph, sentence) if item.label != framework.required],
+        )
+        for graph, sentence in zip(graphs, sentences, strict=True)
+    ).entries
 
 
 def _by_frequency(items: Iterable[Class]) -> tuple[Class, ...]:

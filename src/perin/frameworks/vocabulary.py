@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from perin.errors import InputError
 from perin.graphs.graph import Property, Scalar
 from perin.labels.ruleset import RuleSet
 from perin.text.sentence import Sentence
+from perin.text.translation import Glossary, translated
 
 AttributeClass: TypeAlias = tuple[tuple[str | None, tuple[Property, ...]], ...]
 """The attributes of the edges of a node pair: of all its edges (label None), or of each label that has any."""
@@ -40,10 +41,7 @@ class Vocabulary:
 
     def translated(self, sentence: Sentence) -> Sentence:
         """The sentence with its lemmas replaced as the glossary says."""
-        if not self.glossary:
-            return sentence
-        tokens = (replace(token, lemma=self.glossary.get(token.lemma, token.lemma)) for token in sentence.tokens)
-        return replace(sentence, tokens=tuple(tokens))
+        return translated(sentence, Glossary(self.glossary)) if self.glossary else sentence
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
