@@ -20,6 +20,7 @@ VERBS = {
     "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
     "tokens": "split text into tokens with lemmas and character ranges",
     "roundtrip": "show what encoding and decoding a treebank lose",
+    "score": "score graphs against gold, exactly",
     "validate": "check graphs for well-formedness",
     "train": "train a parser by a recipe",
 }

@@ -17,8 +17,10 @@ import regex
 from perin.errors import MissingDependencyError
 from perin.text.languages import word_set
 from perin.text.pieces import Piece
+from perin.text.scanner import EXTENDING
 
 _HAN = regex.compile(r"\p{Han}")
+_EXTENDS = regex.compile(EXTENDING)
 _SCRIPTS = regex.compile(r"\p{Han}++|[^\p{Han}]++")
 _SEGMENTED = 2.5
 """Text with spaces between its words has fewer characters than this from space to space; running text has more."""
@@ -87,7 +89,7 @@ def pieces(run: str) -> tuple[Piece, ...]:
     for match in _SCRIPTS.finditer(run):
         ends = _words(match.group()) if _is_han(match.group()[0]) else [match.end() - match.start()]
         found += [Piece(match.start() + end) for end in ends]
-    return tuple(found)
+    return tuple(piece for piece in found if not _EXTENDS.match(run, piece.end))
 
 
 def _is_han(character: str) -> bool:

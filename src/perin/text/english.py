@@ -21,10 +21,18 @@ _CONTRACTIONS = {f"{verb}nt": (len(verb),) for verb in _NEGATED} | {
     "gonna": (3,),
     "gotta": (3,),
     "i'ma": (1, 3),
+    "im": (1,),
+    "ive": (1,),
     "lemme": (3,),
     "outta": (3,),
+    "rock'n'roll": (4, 7),
+    "thats": (4,),
+    "theres": (5,),
     "wanna": (3,),
+    "whats": (4,),
     "y'all": (2,),
+    "youll": (3,),
+    "youre": (3,),
 }
 """Words without a regular ending, and where their pieces begin."""
 
@@ -39,8 +47,8 @@ _BEFORE_NOUN = word_set(
     "great good little other own few next last main first second"
 )
 _BEFORE_IS = _SUBJECTS | word_set("that there here what where how this everyone everything when")
-_NOUNS = {"leaves": "leaf", "lives": "life"}
-"""Plurals of nouns that look like verbs, and more often are."""
+_NOUNS = {"leaves": "leaf", "lives": "life", "saw": "saw"}
+"""Forms of nouns that are more often forms of verbs."""
 
 
 def pieces(word: str) -> tuple[Piece, ...]:
@@ -52,7 +60,7 @@ def pieces(word: str) -> tuple[Piece, ...]:
     cuts = _CONTRACTIONS.get(word.lower().replace("’", "'"))
     if cuts:
         return tuple(Piece(cut) for cut in (*cuts, len(word)))
-    return number_and_unit(word) if word[0].isdigit() and word.isalnum() else with_endings(word, _ENDING)
+    return number_and_unit(word) or with_endings(word, _ENDING)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -34,9 +34,7 @@ def pieces(word: str) -> tuple[Piece, ...]:
     >>> [tuple(piece) for piece in pieces("Meeresgrund")]
     [(6, 'Meer'), (11, 'Meeresgrund')]
     """
-    if word[0].isdigit():
-        return number_and_unit(word)
-    return _infinitive(word) or _compound(word) or with_endings(word, _ENDING)
+    return number_and_unit(word) or _infinitive(word) or _compound(word) or with_endings(word, _ENDING)
 
 
 def checked_lemma(form: str, lemma: str) -> str:

@@ -16,19 +16,19 @@ class Piece(NamedTuple):
     lemma: str | None = None
 
 
-def whole(word: str) -> tuple[Piece, ...]:
-    """The word as one piece."""
-    return (Piece(len(word)),)
+def pieces(word: str) -> tuple[Piece, ...]:
+    """The tokens of a word of a language without rules of its own."""
+    return number_and_unit(word) or (Piece(len(word)),)
 
 
 def number_and_unit(word: str) -> tuple[Piece, ...]:
-    """A number and what is written together with it; other words are one piece.
+    """A number and what is written together with it; nothing for other words.
 
     >>> number_and_unit("20mins"), number_and_unit("1990s")
-    ((Piece(end=2, lemma=None), Piece(end=6, lemma=None)), (Piece(end=5, lemma=None),))
+    ((Piece(end=2, lemma=None), Piece(end=6, lemma=None)), ())
     """
-    unit = _UNIT.search(word) if word[:1].isdigit() else None
-    return (Piece(unit.end()), Piece(len(word))) if unit else whole(word)
+    unit = _UNIT.search(word) if word[0].isdigit() else None
+    return (Piece(unit.end()), Piece(len(word))) if unit else ()
 
 
 def with_endings(word: str, ending: re.Pattern[str]) -> tuple[Piece, ...]:

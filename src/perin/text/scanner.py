@@ -17,10 +17,16 @@ _LETTER = r"\p{L}\p{M}\p{N}_\u00ad\u200c\u200d"
 """What continues a word: letters, marks, digits, soft hyphen, the two joiners."""
 _URL = r"[^\s<>\"]*[^\s<>\"'’“”.,;:!?()\[\]{}]"
 
-_CLUSTER = r"\p{RI}{2}|\X"
+EXTENDING = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
+"""A character that belongs to the same grapheme cluster as the one before it."""
+_CLUSTER = rf"\p{{RI}}{{2}}{EXTENDING}*+|\X"
 """A grapheme cluster; flags (two regional indicators) are named because ``\\X`` alone is quadratic in their number."""
+_VISIBLE = rf"[^{_INVISIBLE}<]"
 
-_CHUNK = regex.compile(rf"(?P<markup></?[A-Za-z][\w-]*+(?:\s[^<>]*+)?>)|<|[^{_INVISIBLE}<]+")
+_CHUNK = regex.compile(
+    rf"(?P<markup>(?<!\p{{GCB=Prepend}})</?[A-Za-z][\w-]*+(?:\s[^<>]*+)?>(?!{EXTENDING}))"
+    rf"|(?:<|{_VISIBLE}){_VISIBLE}*+(?:(?<=\p{{GCB=Prepend}})<{_VISIBLE}*+)*+"
+)
 """What stands between white space; markup such as ``<a href="x">`` is one chunk although it may contain some."""
 
 _KINDS = {

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from perin.text import chinese, english, german
 from perin.text.languages import checked
 from perin.text.lemmas import lemmatize_all
-from perin.text.pieces import Piece, number_and_unit
+from perin.text.pieces import Piece, pieces
 from perin.text.scanner import chunks, runs
 from perin.text.sentence import Sentence, Token
 
@@ -37,7 +37,7 @@ def tokenize(text: str, language: str | None, id: str | None = None) -> Sentence
     [('Cats', 'cat'), ('ca', 'can'), ("n't", 'not'), ('swim', 'swim'), ('.', '.')]
     """
     language = checked(language) if language is not None else None
-    splitter = _SPLITTERS.get(language, number_and_unit)
+    splitter = _SPLITTERS.get(language, pieces)
     if language == "zho" and chinese.segmented(text):
         splitter = chinese.word_pieces
     ranges = _ranges(text, splitter)

@@ -1,0 +1,112 @@
+"""Split text into tokens with lemmas and character ranges.
+
+The text is given as arguments, in a file, or on standard input, one sentence a line; blank lines are skipped.
+Prints a line for each token: first character, character after the last one, form, lemma; a blank line after a sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from perin.errors import InputError, UsageError
+from perin.files import read_lines, read_text, source_name
+from perin.text.adapters import TOKENIZERS, tokenizer
+from perin.text.alignment import align
+from perin.text.documents import LAYOUTS, Passage, passages
+from perin.text.languages import LANGUAGES
+from perin.text.token_files import FORMATS, read_tokens
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``perin tokens``."""
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="sentences (default: those of --input)")
+    parser.add_argument("--input", metavar="FILE", help="a file of text (default: standard input)")
+    parser.add_argument("--language", metavar="CODE", help=f"language of the text: {', '.join(LANGUAGES)}")
+    parser.add_argument(
+        "--layout",
+        choices=LAYOUTS,
+        default="lines",
+        help="lines: one sentence a line; paragraphs: running text, to be split into sentences (default: lines)",
+    )
+    parser.add_argument(
+        "--tokens",
+        metavar="FILE",
+        help="take tokens and lemmas from this CoNLL-U or companion MRP file; text that is given must match",
+    )
+    parser.add_argument("--format", choices=FORMATS, help="format of the file of --tokens (default: by its name)")
+    parser.add_argument("--tokenizer", choices=TOKENIZERS, default="perin", help="who tokenizes (default: perin)")
+    parser.add_argument("--model", help="model of the tokenizer, where it needs one")
+    parser.add_argument("--json", action="store_true", help="print each sentence as a JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the tokens of all sentences."""
+    for passage in _passages(arguments):
+        if arguments.json:
+            fields = sentence_fields(passage, in_document=arguments.layout == "paragraphs" and not arguments.tokens)
+            print(json.dumps(fields, ensure_ascii=False))
+        else:
+            for token in passage.sentence.tokens:
+                form, lemma = (" ".join(field.split()) for field in (token.form, token.lemma))
+                print(token.start + passage.start, token.end + passage.start, form, lemma, sep="\t")
+            print()
+    return 0
+
+
+def sentence_fields(passage: Passage, *, in_document: bool = False) -> dict[str, Any]:
+    """A sentence as a JSON object; ``in_document`` adds where it stands in its document."""
+    start, sentence = passage
+    fields: dict[str, Any] = {} if sentence.id is None else {"id": sentence.id}
+    fields["text"] = sentence.text
+    if in_document:
+        fields |= {"from": start, "to": start + len(sentence.text)}
+    fields["tokens"] = [
+        {"form": token.form, "lemma": token.lemma, "from": token.start, "to": token.end} for token in sentence.tokens
+    ]
+    return fields
+
+
+def _passages(arguments: argparse.Namespace) -> Iterator[Passage]:
+    for text in arguments.text:
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError("the text is not UTF-8; convert it, or set the locale to a UTF-8 one")
+    if arguments.text and arguments.input:
+        raise UsageError("text is given as an argument and as a file; give one of them")
+    if arguments.tokens:
+        yield from _from_file(arguments)
+        return
+    if arguments.language is None:
+        raise UsageError(f"--language is needed; one of: {', '.join(LANGUAGES)}")
+    tokenize = tokenizer(arguments.tokenizer, arguments.language, arguments.model)
+    if arguments.layout == "lines":
+        yield from (Passage(0, tokenize(text)) for text in _lines(arguments))
+        return
+    for text in arguments.text or [read_text(arguments.input or "-")]:
+        yield from passages(text, arguments.language, "paragraphs", tokenize)
+
+
+def _lines(arguments: argparse.Namespace) -> Iterator[str]:
+    if arguments.text:
+        yield from arguments.text
+    else:
+        yield from (line for line in read_lines(arguments.input or "-") if line and not line.isspace())
+
+
+def _from_file(arguments: argparse.Namespace) -> Iterator[Passage]:
+    """The sentences of the file of tokens, on the text that is given, if one is."""
+    source = source_name(arguments.tokens)
+    sentences = read_tokens(arguments.tokens, arguments.language, arguments.format)
+    if not arguments.text and not arguments.input:
+        yield from (Passage(0, sentence) for sentence in sentences)
+        return
+    for number, (text, sentence) in enumerate(zip_longest(_lines(arguments), sentences), start=1):
+        if text is None or sentence is None:
+            what = "fewer" if sentence is None else "more"
+            raise InputError(
+                f"the file has {what} sentences than the text, which differ from number {number} on", source=source
+            )
+        yield Passage(0, align(sentence, text, source))
