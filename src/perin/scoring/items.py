@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,6 +35,19 @@ class Items:
     edges: tuple[EdgeItem, ...]
     attributes: tuple[AttributeItem, ...]
     remote: frozenset[EdgeItem]
+
+    def id_pairs(self, system: Items, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        """The ids of pairs of node numbers; where several nodes have one id, only the first pair of it."""
+        gold_ids: set[int] = set()
+        system_ids: set[int] = set()
+        found = []
+        for i, j in pairs:
+            first, second = self.ids[i], system.ids[j]
+            if first not in gold_ids and second not in system_ids:
+                gold_ids.add(first)
+                system_ids.add(second)
+                found.append((first, second))
+        return tuple(found)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -82,7 +82,7 @@ class Block:
         data: dict[str, Any] = {"metric": metric.name}
         data["graphs" if metric.name in ("mrp", "mrp-max") else "n"] = len(self.graphs)
         data["missing"] = self.missing
-        if self.searched:
+        if metric.searches:
             data["exact"] = self.exact
         for key, tally in self.tallies.items():
             numbers = tally.as_json()
@@ -92,11 +92,6 @@ class Block:
             _nested(data, key, numbers, flat=metric.flat and key == metric.main)
         data["seconds"] = round(self.seconds, 6)
         return data
-
-    @property
-    def searched(self) -> bool:
-        """Whether the metric searches for a correspondence."""
-        return any(graph.comparison.pairs is not None for graph in self.graphs)
 
 
 @dataclass(frozen=True)
@@ -160,7 +155,7 @@ class Result:
         comparison = graph.comparison
         data: dict[str, Any] = {"id": graph.id, "framework": graph.framework, "language": graph.language}
         data |= Block(self.metric, [graph]).as_json()
-        if comparison.pairs is not None:
+        if self.metric.searches:
             data |= {
                 "objective": comparison.objective,
                 "bound": comparison.bound,

@@ -13,13 +13,13 @@ from perin.scoring.tally import Tally
 class Comparison:
     """One gold graph against one system graph.
 
-    ``pairs`` are the ids of corresponding nodes, gold first; None where the metric needs no correspondence.
+    ``pairs`` are the ids of corresponding nodes, gold first; empty where the metric needs no correspondence.
     ``objective`` is what the correspondence was chosen by and ``bound`` what it can at most be; ``settled``: ties are
     broken by rule, not by accident.
     """
 
     tallies: dict[str, Tally]
-    pairs: tuple[tuple[int, int], ...] | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
     objective: int = 0
     bound: int = 0
     settled: bool = True
@@ -35,11 +35,12 @@ class Metric:
     """A way to compare two graphs; ``compare`` takes gold, system and the seconds that it may search.
 
     ``keys`` name the tallies in the order in which they are reported (a dot nests them); ``main`` is the one that is
-    quoted.  ``flat``: its only tally is reported without a name.
+    quoted.  ``searches``: it needs to know which nodes correspond.  ``flat``: the main tally is reported without a name.
     """
 
     name: str
     keys: tuple[str, ...]
     main: str
     compare: Callable[[Graph, Graph, float], Comparison]
+    searches: bool = True
     flat: bool = False

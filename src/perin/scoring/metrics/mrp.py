@@ -77,7 +77,7 @@ def _compared(
     g, s, c = first.counts, second.counts, matches(first, second, solution.pairs)
     tallies = {name: Tally(g[name], s[name], c[name]) for name in TYPES}
     tallies["all"] = sum(tallies.values(), Tally())
-    pairs = tuple((first.ids[i], second.ids[j]) for i, j in solution.pairs)
+    pairs = first.id_pairs(second, solution.pairs)
     return Comparison(tallies, pairs, solution.objective, solution.bound, solution.settled)
 
 

@@ -41,7 +41,7 @@ def smatch(gold: Items, system: Items, seconds: float) -> Comparison:
     solution = best_correspondence(gold, system, MRP_MAX_LEVELS[:1], seconds)
     common = sum(matches(gold, system, solution.pairs).values())
     tally = Tally(sum(gold.counts.values()), sum(system.counts.values()), common)
-    pairs = tuple((gold.ids[i], system.ids[j]) for i, j in solution.pairs)
+    pairs = gold.id_pairs(system, solution.pairs)
     return Comparison({"all": tally}, pairs, solution.objective, solution.bound)
 
 

@@ -1,0 +1,163 @@
+"""Score graphs of a system, or of several, against gold.
+
+Metrics: mrp (the official MRP score, with the correspondence of nodes solved exactly), mrp-max (the same without the
+official search's dependence on node order), smatch (AMR, exact) and smatch-fine (with its fine-grained scores),
+edm (EDS), ucca (UCCA), sdp (DM, PSD).  Graphs are compared by id, framework and language; oddities of the input are
+told on standard error.  Several frameworks or languages get a line each, means and a total; several systems get tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perin.errors import UsageError
+from perin.graphs.codecs.registry import FORMATS
+from perin.graphs.faults import Finding
+
+if TYPE_CHECKING:
+    from perin.scoring.result import GraphScore, Result
+    from perin.scoring.statistics import Contrast
+
+METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp")
+PROGRESS_AFTER = 2.0
+"""Seconds after which a progress bar appears."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``perin score``."""
+    parser.add_argument("gold", metavar="GOLD", help="file of gold graphs; - for standard input")
+    parser.add_argument("systems", metavar="SYSTEM", nargs="+", help="file of a system's graphs")
+    parser.add_argument("--metric", choices=METRICS, default="mrp", help="what to count (default: mrp)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--per-graph", action="store_true", help="also each graph; in JSON with its correspondence")
+    parser.add_argument("--tables", action="store_true", help="F1 by framework and track, and by item type")
+    parser.add_argument(
+        "--errors", metavar="FILE", help="write missing and surplus items by graph to FILE: JSON, or drawn for .html"
+    )
+    parser.add_argument(
+        "--confidence", metavar="PERCENT", type=float, help="bootstrap intervals of F1; paired tests of several systems"
+    )
+    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument(
+        "--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)"
+    )
+    parser.add_argument("--from", dest="format", choices=FORMATS, help="format of the files (default: by their names)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score; see the module's text."""
+    if arguments.errors and len(arguments.systems) > 1:
+        raise UsageError("--errors compares gold with one system; name one SYSTEM only")
+    if [arguments.gold, *arguments.systems].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    results = _scored(arguments)
+    for result in results.values():
+        _warn_of_doubt(result, arguments.budget)
+    if arguments.json:
+        print(json.dumps(_as_json(results, arguments), ensure_ascii=False))
+    else:
+        print("\n\n".join(_texts(results, arguments)))
+    return 0
+
+
+def _scored(arguments: argparse.Namespace) -> dict[str, Result]:
+    from perin.scoring.differences import write_differences
+    from perin.scoring.evaluation import find_metric, score_pairs
+    from perin.scoring.reading import pair, read_gold, read_system
+    from perin.scoring.result import Result
+
+    metric = find_metric(arguments.metric)
+    if arguments.errors and not metric.searches:
+        raise UsageError(f"--errors needs to know which nodes correspond, which {metric.name} does not; mrp does")
+    gold = read_gold(arguments.gold, arguments.format, report=_warn)
+    results = {}
+    for name, path in zip(_names(arguments.systems), arguments.systems, strict=True):
+        pairs = pair(gold, read_system(path, arguments.format, report=_warn), report=_warn)
+        stream = score_pairs(pairs, metric, jobs=arguments.jobs, budget=arguments.budget)
+        graphs = list(_with_progress(stream, len(pairs)))
+        if arguments.errors:
+            write_differences(arguments.errors, pairs, graphs)
+        results[name] = Result(metric, graphs)
+    return results
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """What the systems are called: the names of their files, as long as these differ."""
+    stems = [Path(path).name.removesuffix(".gz").rsplit(".", 1)[0] for path in paths]
+    return stems if len(set(stems)) == len(stems) else list(paths)
+
+
+def _with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphScore]:
+    """A bar on standard error, if that is a terminal and it takes long."""
+    if not sys.stderr.isatty():
+        return graphs
+    from tqdm import tqdm
+
+    return tqdm(graphs, total=total, unit="graph", delay=PROGRESS_AFTER, file=sys.stderr, leave=False)
+
+
+def _warn(finding: Finding) -> None:
+    print(f"perin score: warning: {finding}", file=sys.stderr)
+
+
+def _warn_of_doubt(result: Result, budget: float) -> None:
+    """Tell which correspondences could not be proven to be the best in time."""
+    for graph in result.graphs:
+        compared = graph.comparison
+        if not compared.exact:
+            message = f"found {compared.objective} matches and proved that there are no more than {compared.bound}"
+            _warn(Finding(f"{message} in {budget:g} s; give a higher --budget", graph=graph.id))
+        elif not compared.settled:
+            message = "counts by type are those of one of several equally good correspondences"
+            _warn(Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id))
+
+
+def _as_json(results: Mapping[str, Result], arguments: argparse.Namespace) -> dict[str, Any]:
+    from perin.scoring.statistics import intervals
+
+    data = {}
+    for name, result in results.items():
+        data[name] = result.as_json(per_graph=arguments.per_graph)
+        if arguments.confidence is not None:
+            found = intervals(result.total, arguments.confidence)
+            bounds = {key: [interval.low, interval.high] for key, interval in found.items()}
+            data[name]["confidence"] = {"percent": arguments.confidence, **bounds}
+    if len(data) == 1:
+        return data.popitem()[1]
+    whole: dict[str, Any] = {"systems": data}
+    if arguments.confidence is not None:
+        whole["contrasts"] = {
+            name: {"difference": each.difference, "interval": [each.interval.low, each.interval.high], "p": each.p}
+            for name, each in _contrasts(results, arguments.confidence).items()
+        }
+    return whole
+
+
+def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iterable[str]:
+    from perin.scoring import tables
+    from perin.scoring.statistics import intervals
+
+    if arguments.per_graph:
+        for name, result in results.items():
+            yield tables.by_graph(result, name if len(results) > 1 else "graph")
+    if len(results) == 1 and not arguments.tables:
+        (result,) = results.values()
+        yield tables.overview(result, arguments.confidence and intervals(result.total, arguments.confidence))
+        return
+    yield tables.by_framework(results)
+    yield tables.by_type(results)
+    if arguments.confidence is not None and len(results) > 1:
+        yield tables.contrasts(next(iter(results)), _contrasts(results, arguments.confidence))
+
+
+def _contrasts(results: Mapping[str, Result], confidence: float) -> dict[str, Contrast]:
+    """Every system after the first compared with the first."""
+    from perin.scoring.statistics import contrast
+
+    (_, first), *others = results.items()
+    return {name: contrast(first.total, other.total, confidence) for name, other in others}

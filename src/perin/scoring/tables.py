@@ -1,0 +1,117 @@
+"""Scores as tables for people, in percent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from perin.scoring.result import TRACKS, Block, Result
+from perin.scoring.statistics import Contrast, Interval
+
+Row = Sequence[str]
+
+
+def overview(result: Result, confidence: Mapping[str, Interval] | None = None) -> str:
+    """All numbers of one system; with several frameworks or languages also F1 of each, and the means."""
+    total = result.total
+    parts = [_headline(total), _counts(total, confidence)]
+    if len(result.blocks) > 1:
+        parts.append(_blocks(result))
+    return "\n\n".join(parts)
+
+
+def by_graph(result: Result, name: str = "graph") -> str:
+    """F1 of each graph, a line each; ``name`` is the heading of their ids."""
+    keys = result.metric.keys
+    rows = [(name, "framework", "language", *keys, "exact")]
+    for graph in result.graphs:
+        tallies = graph.comparison.tallies
+        numbers = [_percent(tallies[key].f1) if tallies[key].g or tallies[key].s else "" for key in keys]
+        rows.append(
+            (graph.id, graph.framework or "", graph.language or "", *numbers, "yes" if graph.comparison.exact else "NO")
+        )
+    return _aligned(rows, left=3)
+
+
+def by_framework(systems: Mapping[str, Result]) -> str:
+    """The quoted F1 of each system by framework and language, a table for each track with the mean over it."""
+    tables = []
+    for track in TRACKS:
+        names = list(
+            dict.fromkeys(block.name for result in systems.values() for block in result.blocks if block.track == track)
+        )
+        if not names:
+            continue
+        rows: list[Row] = [(track, *names, "mean")]
+        for system, result in systems.items():
+            scores = {block.name: block.f1 for block in result.blocks}
+            mean = result.macro(track)[result.metric.main]["f"]
+            rows.append((system, *(_percent(scores[name]) for name in names), _percent(mean)))
+        tables.append(_aligned(rows))
+    return "\n\n".join(tables)
+
+
+def by_type(systems: Mapping[str, Result]) -> str:
+    """F1 of each system by item type, means over all frameworks and languages."""
+    keys = next(iter(systems.values())).metric.keys
+    rows: list[Row] = [("macro F1", *keys)]
+    for system, result in systems.items():
+        macro = result.macro()
+        rows.append((system, *(_percent(macro[key]["f"]) for key in keys)))
+    return _aligned(rows)
+
+
+def contrasts(first: str, others: Mapping[str, Contrast]) -> str:
+    """The differences of other systems to the first."""
+    rows: list[Row] = [(f"against {first}", "F1 more", "from", "to", "p")]
+    for system, each in others.items():
+        numbers = (each.difference, each.interval.low, each.interval.high)
+        rows.append((system, *(f"{100 * number:+.2f}" for number in numbers), f"{each.p:.4f}"))
+    return _aligned(rows)
+
+
+def _headline(block: Block) -> str:
+    parts = [f"{block.metric.name}: {len(block.graphs)} graphs", f"{block.missing} missing"]
+    if block.metric.searches:
+        parts.append(f"{block.exact} exact")
+    return ", ".join([*parts, f"{block.seconds:.1f} s"])
+
+
+def _counts(block: Block, confidence: Mapping[str, Interval] | None) -> str:
+    rows: list[Row] = [("", "gold", "system", "match", "P", "R", "F1", *(("F1 from", "to") if confidence else ()))]
+    for key, tally in block.tallies.items():
+        numbers = [_percent(number) for number in (tally.precision, tally.recall, tally.f1)]
+        if confidence:
+            numbers += [_percent(confidence[key].low), _percent(confidence[key].high)]
+        rows.append((key, str(tally.g), str(tally.s), str(tally.c), *numbers))
+    return _aligned(rows)
+
+
+def _blocks(result: Result) -> str:
+    keys = result.metric.keys
+    rows: list[Row] = [("F1", "graphs", *keys)]
+    for block in result.blocks:
+        rows.append((block.name, str(len(block.graphs)), *(_percent(tally.f1) for tally in block.tallies.values())))
+    tracks = [track for track in TRACKS if any(block.track == track for block in result.blocks)]
+    for name, track in [*((f"mean {track}", track) for track in tracks if len(tracks) > 1), ("mean of all", None)]:
+        rows.append((name, "", *(_percent(result.macro(track)[key]["f"]) for key in keys)))
+    rows.append(
+        ("micro total", str(len(result.graphs)), *(_percent(tally.f1) for tally in result.total.tallies.values()))
+    )
+    return _aligned(rows)
+
+
+def _percent(number: float) -> str:
+    return f"{100 * number:.2f}"
+
+
+def _aligned(rows: Sequence[Row], left: int = 1) -> str:
+    """Columns of equal width; the first ones stand left, numbers right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number < left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
