@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from perin.graphs import dumps, findings, loads
 from perin.graphs.graph import Graph
+from perin.graphs.isomorphism import isomorphic
 from perin.text.sentence import Sentence, Token
 
 
@@ -39,3 +42,55 @@ def test_random_scores_give_valid_graphs(
     assert graph.input == prediction.sentence.text
     assert form.decode(prediction, words) == graph
     assert loads(dumps(graph)) == [graph]
+
+
+def test_units_share_out_all_words(samples: dict[str, Any], random_prediction: Callable[..., Any]) -> None:
+    form, words = samples["ucca"].framework, samples["ucca"].vocabulary
+    for seed in range(40):
+        prediction = random_prediction(np.random.default_rng(seed), form, words, _sentence(9), 2, 3.0)
+        graph = form.decode(prediction, words)
+        covered = {position for node in graph.nodes for anchor in node.anchors or () for position in range(*anchor)}
+        assert covered == {
+            position for token in prediction.sentence.tokens for position in range(token.start, token.end)
+        }
+
+
+def test_exactly_one_node_is_the_root(samples: dict[str, Any], random_prediction: Callable[..., Any]) -> None:
+    form, words = samples["ptg"].framework, samples["ptg"].vocabulary
+    for seed in range(40):
+        prediction = random_prediction(np.random.default_rng(seed), form, words, _sentence(seed % 6 + 1), 2, 3.0)
+        graph = form.decode(prediction, words)
+        (root,) = [node.id for node in graph.nodes if node.label is None]
+        assert graph.tops == (root,)
+        assert not graph.incoming(root)
+
+
+def test_eds_nodes_have_one_anchor(samples: dict[str, Any], random_prediction: Callable[..., Any]) -> None:
+    form, words = samples["eds"].framework, samples["eds"].vocabulary
+    prediction = random_prediction(np.random.default_rng(1), form, words, _sentence(9), 3, 3.0)
+    assert {len(node.anchors or ()) for node in form.decode(prediction, words).nodes} == {1}
+
+
+def test_amr_can_be_written_as_penman(samples: dict[str, Any], random_prediction: Callable[..., Any]) -> None:
+    form, words = samples["amr"].framework, samples["amr"].vocabulary
+    for seed in range(40):
+        prediction = random_prediction(np.random.default_rng(seed), form, words, _sentence(seed % 9 + 1), 2, 3.0)
+        graph = form.decode(prediction, words)
+        (read,) = loads(dumps(graph, "amr"), "amr")
+        assert isomorphic(read, graph, normalised=True)
+
+
+def test_repeats_are_considered_if_the_vocabulary_has_them(
+    samples: dict[str, Any], random_prediction: Callable[..., Any]
+) -> None:
+    form, words = samples["amr"].framework, samples["amr"].vocabulary
+    shy = replace(words, repeats=dict.fromkeys(words.edge_labels, 1e-6))
+    prediction = random_prediction(np.random.default_rng(3), form, words, _sentence(6), 2, 1.0)
+    prediction = replace(prediction, edge_labels=prediction.edge_labels * 0.49)
+
+    def repeated(graph: Graph) -> int:
+        counts = Counter((edge.source, edge.label) for edge in form.simplified(graph).edges)
+        return sum(count > 1 for count in counts.values())
+
+    assert repeated(form.decode(prediction, shy)) < repeated(form.decode(prediction, words))
+    assert _errors(form.decode(prediction, shy)) == []

@@ -1,1 +1,23 @@
-"""One file a framework: from graph to training target, from prediction to graph."""
+"""Graphs to training targets and predictions to graphs, one file a framework.
+
+A treebank's graph is changed by reversible :mod:`steps <perin.frameworks.steps>` into one that the network can learn;
+:mod:`decoding <perin.frameworks.decoding>` turns scores into such a graph, and the same steps change it back.
+"""
+
+from perin.frameworks.framework import Framework
+from perin.frameworks.learn import learn_from_treebank, learn_vocabulary
+from perin.frameworks.prediction import Prediction
+from perin.frameworks.registry import framework, register
+from perin.frameworks.target import Target
+from perin.frameworks.vocabulary import Vocabulary
+
+__all__ = [
+    "Framework",
+    "Prediction",
+    "Target",
+    "Vocabulary",
+    "framework",
+    "learn_from_treebank",
+    "learn_vocabulary",
+    "register",
+]

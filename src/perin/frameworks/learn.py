@@ -13,7 +13,6 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.lexicon import lexicon
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
-from perin.labels.minimal import learn_rules
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import fold
 from perin.text.sentence import Sentence
@@ -38,6 +37,8 @@ def learn_from_treebank(
     Where the framework needs one, ``glossary`` replaces lemmas before rules see them; it is learned from the treebank
     if none is given.  ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
     """
+    from perin.labels.minimal import learn_rules
+
     if language not in framework.translated:
         glossary = {}
     elif glossary is None:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from perin.frameworks.arrays import Bools, Ints, Scores
 from perin.graphs.graph import Graph
@@ -53,6 +52,8 @@ def without_repeats(scores: Scores, chosen: Bools, sources: Ints, repeats: Mappi
 
 def _assigned(scores: Scores, repeats: Mapping[int, float]) -> Ints:
     """[M]: one label for each edge of a source, by an assignment that has each label as often as there are edges."""
+    from scipy.optimize import linear_sum_assignment
+
     count, size = scores.shape
     costs = -np.log(np.clip(scores.astype(np.float64), _SMALLEST, 1))
     again = np.zeros(size)

@@ -1,0 +1,65 @@
+"""A vocabulary from a treebank: minimal rules, glossary, what is read from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perin.errors import InputError
+from perin.frameworks import learn_from_treebank
+from perin.frameworks.drg import DRG
+from perin.frameworks.treebank import joined, read_treebank
+from perin.frameworks.trip import round_trip
+from perin.graphs import dump
+from perin.graphs.graph import Edge, Graph, Node
+from perin.graphs.isomorphism import isomorphic
+from perin.text.sentence import Sentence, Token
+
+WORDS = [("Hund", "dog"), ("Katze", "cat"), ("Pferd", "horse"), ("Vogel", "bird")]
+
+
+def _german(number: int) -> tuple[Graph, Sentence]:
+    (one, first), (other, second) = WORDS[number % 4], WORDS[(number + 1) % 4]
+    text = f"{one} sieht {other}"
+    nodes = (Node(0), Node(1, f"{first}.n.01"), Node(2, "see.v.01"), Node(3, f"{second}.n.01"), Node(4, "Agent"))
+    edges = (Edge(0, 1, "in"), Edge(0, 2, "in"), Edge(0, 3, "in"), Edge(2, 4), Edge(4, 1))
+    start = len(one) + 7
+    tokens = (
+        Token(one, one, 0, len(one)),
+        Token("sieht", "sehen", len(one) + 1, start - 1),
+        Token(other, other, start, len(text)),
+    )
+    graph = Graph(str(number), "drg", "deu", 2, input=text, nodes=nodes, edges=edges, tops=(0,))
+    return graph, Sentence(text, tokens, str(number), "deu")
+
+
+def test_german_lemmas_are_translated_before_rules_see_them() -> None:
+    graphs, sentences = zip(*map(_german, range(8)), strict=True)
+    words = learn_from_treebank(DRG, graphs, sentences, "deu")
+    assert words.glossary["Hund"] == "dog"
+    plain = learn_from_treebank(DRG, graphs, sentences, "deu", glossary={})
+    assert len(words.rules) < len(plain.rules)
+    for vocabulary in (words, plain):
+        for graph, sentence in zip(graphs, sentences, strict=True):
+            assert isomorphic(round_trip(DRG, graph, sentence, vocabulary).graph, graph, normalised=True)
+
+
+def test_other_languages_have_no_glossary(sample: Any) -> None:
+    words = learn_from_treebank(sample.framework, [sample.graph], [sample.sentence], sample.graph.language)
+    assert words.glossary == {}
+    back = round_trip(sample.framework, sample.graph, sample.sentence, words)
+    assert isomorphic(back.graph, sample.graph, normalised=True)
+    assert back.unlabelled == back.dropped == 0
+
+
+def test_files_of_a_treebank_are_joined(samples: dict[str, Any], tmp_path: Path) -> None:
+    for number, name in enumerate(["amr", "amr", "drg"]):
+        dump([samples[name].graph], tmp_path / f"{number}.mrp")
+    parts = [read_treebank(tmp_path / f"{number}.mrp") for number in range(3)]
+    both = joined(parts[:2])
+    assert len(both.graphs) == len(both.sentences) == 2
+    assert [token.form for token in both.sentences[0].tokens][:2] == ["Happy", "Tom"]
+    with pytest.raises(InputError, match="different frameworks"):
+        joined(parts)
