@@ -103,10 +103,9 @@ def _from_file(arguments: argparse.Namespace) -> Iterator[Passage]:
     if not arguments.text and not arguments.input:
         yield from (Passage(0, sentence) for sentence in sentences)
         return
-    for number, (text, sentence) in enumerate(zip_longest(_lines(arguments), sentences), start=1):
-        if text is None or sentence is None:
-            what = "fewer" if sentence is None else "more"
-            raise InputError(
-                f"the file has {what} sentences than the text, which differ from number {number} on", source=source
-            )
+    for number, (text, sentence) in enumerate(zip_longest(_lines(arguments), sentences)):
+        if sentence is None:
+            raise InputError(f"the file has fewer sentences than the text: only {number}", source=source)
+        if text is None:
+            raise InputError(f"the file has more sentences than the text, which has {number}", source=source)
         yield Passage(0, align(sentence, text, source))

@@ -83,7 +83,7 @@ def _stanza(language: str, model: str | None) -> Tokenizer:
             **options,
         )
     except FileNotFoundError:
-        command = f"python -c 'import stanza; stanza.download({code!r})'"
+        command = f"python -c 'import stanza; stanza.download(\"{code}\")'"
         raise ModelError(f"Stanza's models for {language} are not in its folder; run: {command}") from None
     return lambda text: (
         _from_conllu(f"{pipeline(text):C}", text, language) if text.strip() else Sentence(text, (), language=language)

@@ -104,5 +104,5 @@ def _is_end(text: str, match: regex.Match[str], language: str) -> bool:
     if word.isdecimal():
         return not (language in _ORDINAL_DOTS and len(word) <= 2)
     if len(word) == 1 and word.isalpha():
-        return word == "I" or (word.islower() and language == "eng")
+        return word == "I" or (word.islower() and language == "eng" and not after[:1].isdecimal())
     return word.lower() not in _ABBREVIATIONS[language]
