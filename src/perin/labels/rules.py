@@ -104,10 +104,11 @@ def apply(rule: Rule, forms: Sequence[str], lemmas: Sequence[str], case: Case = 
 
 def parse(text: str) -> Rule:
     """The rule of a text form; :class:`~perin.errors.InputError` if it is none."""
-    name, bracket, rest = text.partition("(")
     try:
-        arguments = json.loads(f"[{rest.removesuffix(')')}]") if bracket else []
-        rule = _build(name, arguments)
+        if type(text) is not str or text[-1:] != ")":
+            raise ValueError("it does not end with a bracket")
+        name, _, arguments = text[:-1].partition("(")
+        rule = _build(name, json.loads(f"[{arguments}]"))
     except (ValueError, TypeError) as error:
         raise InputError(f"no label rule: {text!r} ({error}); expected for example {_EXAMPLE}") from None
     return rule

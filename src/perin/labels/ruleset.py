@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from perin.errors import InputError
-from perin.labels.rules import AbsoluteRule, NumberRule, Rule, TokenRule, apply, parse
+from perin.labels.lookup import AffixIndex, folded_tokens, windows
+from perin.labels.rules import AbsoluteRule, Rule, TokenRule, apply, parse
 from perin.labels.space import LabelItem, RuleSpace, fold
 
 ANY_TOKEN = -1
@@ -65,7 +66,11 @@ class RuleSet:
 
         Absolute rules and all rules of an anchored space have the token :data:`ANY_TOKEN`.
         """
-        return self._encodings(fold(item.label), tuple(map(fold, item.forms)), tuple(map(fold, item.lemmas)))
+        label, forms, lemmas = fold(item.label), folded_tokens(item.forms), folded_tokens(item.lemmas)
+        numbers = self._index.fitting(label)
+        if self.space.anchored:
+            return [Encoding(ANY_TOKEN, number) for number in numbers if self._yields(number, label, forms, lemmas)]
+        return [Encoding(token, number) for number in numbers for token in self._anchors(number, label, forms, lemmas)]
 
     def distribution(self, item: LabelItem) -> dict[int, float]:
         """The target distribution of the paper: uniform over the rules that yield the item's label."""
@@ -90,58 +95,20 @@ class RuleSet:
                 f"no rule set: {type(error).__name__} {error}; expected an object with space and rules"
             ) from None
 
-    def _encodings(self, label: str, forms: tuple[str, ...], lemmas: tuple[str, ...]) -> list[Encoding]:
-        anchors = (0,) if self.space.anchored else range(len(forms))
-        found = []
-        for number in self._numbers_by_affixes(label):
-            rule = self.rules[number - 1]
-            if isinstance(rule, AbsoluteRule):
-                found.append(Encoding(ANY_TOKEN, number))
-                continue
-            for anchor in anchors:
-                yielded = apply(rule, forms[anchor:], lemmas[anchor:])
-                if yielded is not None and fold(yielded) == label:
-                    found.append(Encoding(ANY_TOKEN if self.space.anchored else anchor, number))
-        return found
+    def _yields(self, number: int, label: str, forms: tuple[str, ...], lemmas: tuple[str, ...]) -> bool:
+        """Whether a rule whose affixes fit yields a folded label from folded tokens."""
+        yielded = apply(self[number], forms, lemmas)
+        return yielded is not None and fold(yielded) == label
 
-    def _numbers_by_affixes(self, label: str) -> list[int]:
-        """The numbers of the rules whose affixes fit a label, ascending."""
-        suffixes = [label[start:] for start in range(1, len(label) + 1) if len(label) - start in self._suffix_lengths]
-        numbers = list(self._absolute.get(label, ()))
-        if label[:1].isdigit() or label[:1] == "-":
-            numbers += self._numbers
-        for end in self._prefix_lengths:
-            by_suffix = self._relative.get(label[:end]) if end < len(label) else None
-            if by_suffix is not None:
-                for suffix in suffixes:
-                    if end + len(suffix) < len(label):
-                        numbers += by_suffix.get(suffix, ())
-        return sorted(numbers)
+    def _anchors(self, number: int, label: str, forms: tuple[str, ...], lemmas: tuple[str, ...]) -> Iterable[int]:
+        """The tokens of a sentence from which a rule whose affixes fit yields the label."""
+        rule = self[number]
+        if isinstance(rule, AbsoluteRule):
+            return (ANY_TOKEN,)
+        if isinstance(rule, TokenRule) and rule.first:
+            return windows(rule, label, forms if rule.source == "token" else lemmas)
+        return (anchor for anchor in range(len(forms)) if self._yields(number, label, forms[anchor:], lemmas[anchor:]))
 
     @cached_property
-    def _absolute(self) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
-        for number, rule in enumerate(self.rules, start=1):
-            if isinstance(rule, AbsoluteRule):
-                index.setdefault(fold(rule.label), []).append(number)
-        return index
-
-    @cached_property
-    def _numbers(self) -> list[int]:
-        return [number for number, rule in enumerate(self.rules, start=1) if isinstance(rule, NumberRule)]
-
-    @cached_property
-    def _relative(self) -> dict[str, dict[str, list[int]]]:
-        index: dict[str, dict[str, list[int]]] = {}
-        for number, rule in enumerate(self.rules, start=1):
-            if isinstance(rule, TokenRule):
-                index.setdefault(fold(rule.prefix), {}).setdefault(fold(rule.suffix), []).append(number)
-        return index
-
-    @cached_property
-    def _prefix_lengths(self) -> list[int]:
-        return sorted({len(prefix) for prefix in self._relative})
-
-    @cached_property
-    def _suffix_lengths(self) -> set[int]:
-        return {len(suffix) for by_suffix in self._relative.values() for suffix in by_suffix}
+    def _index(self) -> AffixIndex:
+        return AffixIndex(self.rules)
