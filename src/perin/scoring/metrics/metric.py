@@ -35,7 +35,7 @@ class Metric:
     """A way to compare two graphs; ``compare`` takes gold, system and the seconds that it may search.
 
     ``keys`` name the tallies in the order in which they are reported (a dot nests them); ``main`` is the one that is
-    quoted.  ``searches``: it needs to know which nodes correspond.  ``flat``: the main tally is reported without a name.
+    quoted.  ``searches``: it needs to know which nodes correspond.  ``flat``: the main tally is reported without name.
     """
 
     name: str
