@@ -8,13 +8,11 @@ treebanks is left out, and long words cost more than their frequency says.
 from __future__ import annotations
 
 import math
-from functools import cache, lru_cache
-from importlib.util import find_spec
-from pathlib import Path
+from functools import lru_cache
 
 import regex
 
-from perin.errors import MissingDependencyError
+from perin.text.dictionary import chinese_words
 from perin.text.languages import word_set
 from perin.text.pieces import Piece
 from perin.text.scanner import EXTENDING
@@ -118,7 +116,7 @@ def _words(text: str) -> list[int]:
 @lru_cache(maxsize=1 << 18)
 def _cost(word: str) -> float | None:
     """The negative logarithm of a word's probability plus the cost of its length; None for what is no word."""
-    words, total = _dictionary()
+    words, total = chinese_words()
     entry = words.get(word)
     if len(word) == 1:
         return math.log(total) - (math.log(int(entry.split()[0])) if entry else 0)
@@ -133,25 +131,6 @@ def _cost(word: str) -> float | None:
 def _is_phrase(word: str, tag: str) -> bool:
     if word in _NO_PHRASES:
         return False
-    if len(word) == 3 and word[0] in "小老大" and tag in ("n", "nr") and word[1:] in _dictionary()[0]:
+    if len(word) == 3 and word[0] in "小老大" and tag in ("n", "nr") and word[1:] in chinese_words()[0]:
         return True
     return word in _MORE_PHRASES or _PHRASE.fullmatch(f"{word}/{tag}") is not None
-
-
-@cache
-def _dictionary() -> tuple[dict[str, str], int]:
-    """The words of jieba, each with its frequency and tag as they are written there, and the sum of the frequencies.
-
-    The file is read here because the package itself would write a copy of it to the folder for temporary files.
-    """
-    package = find_spec("jieba")
-    if package is None or package.origin is None:
-        raise MissingDependencyError("jieba", "Chinese text")
-    words: dict[str, str] = {}
-    total = 0
-    with Path(package.origin).with_name("dict.txt").open(encoding="utf-8") as lines:
-        for line in lines:
-            word, _, entry = line.partition(" ")
-            words[word] = entry
-            total += int(entry.partition(" ")[0])
-    return words, total

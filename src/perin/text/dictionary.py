@@ -1,9 +1,13 @@
-"""The dictionaries of forms and lemmas: those of the package simplemma."""
+"""The dictionaries: forms and lemmas of the packages simplemma and lemminflect, words of the package jieba."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import gzip
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 
+from perin.errors import MissingDependencyError
 from perin.text.languages import LANGUAGES
 
 
@@ -25,3 +29,43 @@ def guessed_lemma(form: str, language: str) -> str:
     import simplemma
 
     return simplemma.lemmatize(form, lang=LANGUAGES[language])
+
+
+@cache
+def english_readings() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Lower-cased English forms, each with its lemmas by part of speech: adj, adv, aux, noun, verb.
+
+    The file is read here because the package lemminflect itself would import spaCy wherever that is installed.
+    """
+    readings: dict[str, dict[str, tuple[str, ...]]] = {}
+    with gzip.open(
+        _folder("lemminflect", "English lemmas") / "resources" / "lemma_lu.csv.gz", "rt", encoding="utf-8"
+    ) as rows:
+        for row in rows:
+            form, part, lemmas = row.rstrip("\n").split(",")
+            readings.setdefault(form, {})[part] = tuple(lemmas.split("/"))
+    return readings
+
+
+@cache
+def chinese_words() -> tuple[dict[str, str], int]:
+    """Chinese words, each with its frequency and tag as the file writes them, and the sum of the frequencies.
+
+    The file is read here because the package jieba itself would write a copy of it to the folder for temporary files.
+    """
+    words: dict[str, str] = {}
+    total = 0
+    with (_folder("jieba", "Chinese text") / "dict.txt").open(encoding="utf-8") as rows:
+        for row in rows:
+            word, _, entry = row.partition(" ")
+            words[word] = entry
+            total += int(entry.partition(" ")[0])
+    return words, total
+
+
+def _folder(package: str, purpose: str) -> Path:
+    """Where an installed package is, without importing it."""
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise MissingDependencyError(package, purpose)
+    return Path(found.origin).parent

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from perin.text.dictionary import english_readings
 from perin.text.languages import word_set
 from perin.text.pieces import Piece, number_and_unit, with_endings
 
@@ -63,28 +64,19 @@ def pieces(word: str) -> tuple[Piece, ...]:
     return number_and_unit(word) or with_endings(word, _ENDING)
 
 
-@lru_cache(maxsize=1 << 17)
-def _readings(form: str) -> dict[str, tuple[str, ...]]:
-    """Lemmas of a lower-cased form by universal part of speech."""
-    import lemminflect
-
-    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(form)
-    return found
-
-
 def checked_lemma(form: str, lemma: str) -> str:
     """The lemma, unless the second dictionary knows the form and no such lemma at all: then its own.
 
     >>> checked_lemma("playing", "playe"), checked_lemma("Tom", "Tom")
     ('play', 'Tom')
     """
-    readings = _readings(form.lower())
+    readings = english_readings().get(form.lower(), {})
     known = {word for words in readings.values() for word in words}
     if not known or lemma.lower() in known or lemma.lower() == form.lower():
         return lemma
-    if any(lemma.lower() in words for words in _readings(lemma.lower()).values()):
+    if any(lemma.lower() in words for words in english_readings().get(lemma.lower(), {}).values()):
         return lemma
-    return next(readings[part][0] for part in ("VERB", "NOUN", "ADJ", "ADV", "AUX", "PROPN") if part in readings)
+    return next(readings[part][0] for part in ("verb", "noun", "adj", "adv", "aux") if part in readings)
 
 
 def in_context(forms: Sequence[str], lemmas: Sequence[str]) -> list[str]:
@@ -130,7 +122,7 @@ def _clitic_s(before: str, after: str) -> str:
 @lru_cache(maxsize=1 << 17)
 def _verb(word: str, lemma: str) -> str | None:
     """The lemma as a verb of a form that was given another word's lemma; None where there is no question."""
-    verbs = _readings(word).get("VERB", ()) if word not in _MODALS else ()
+    verbs = english_readings().get(word, {}).get("verb", ()) if word not in _MODALS else ()
     return verbs[0] if verbs and lemma.lower() not in verbs and word not in verbs else None
 
 
