@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perin.labels.cache import Cache
+from perin.errors import InputError
+from perin.labels.cache import Place
 from perin.labels.hitting import NODES, minimum_hitting_set
 from perin.labels.keys import Key, Keys, distinct_keys
 from perin.labels.problem import Problem
@@ -16,6 +17,8 @@ from perin.labels.rules import AbsoluteRule, Rule, apply
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import LabelItem, RuleSpace
 from perin.labels.spelling import spelled
+
+_FIELDS = ("nodes", "labels", "candidates", "lower_bound", "seconds")
 
 
 @dataclass(frozen=True)
@@ -40,20 +43,16 @@ class LearnedRules:
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
-        fields = ("nodes", "labels", "candidates", "lower_bound", "seconds")
-        return {**self.rules.to_json(), **{name: getattr(self, name) for name in fields}}
+        return {**self.rules.to_json(), **{name: getattr(self, name) for name in _FIELDS}}
 
     @classmethod
     def from_json(cls, data: Any) -> LearnedRules:
-        """From :meth:`to_json`."""
-        return cls(
-            RuleSet.from_json(data),
-            data["nodes"],
-            data["labels"],
-            data["candidates"],
-            data["lower_bound"],
-            data["seconds"],
-        )
+        """From :meth:`to_json`; :class:`~perin.errors.InputError` if it is none."""
+        rules = RuleSet.from_json(data)
+        try:
+            return cls(rules, *(data[name] for name in _FIELDS))
+        except KeyError as error:
+            raise InputError(f"no learned rule set: {error} is missing; learn it again") from None
 
 
 def learn_rules(
@@ -73,10 +72,10 @@ def learn_rules(
     """
     start = time.perf_counter()
     keys = distinct_keys(items)
-    cached = Cache(cache, keys, space, nodes)
-    known = cached.load()
+    place = None if cache is None else Place(cache, keys, space, nodes)
+    known = None if place is None else place.load(LearnedRules.from_json)
     if known is not None:
-        return LearnedRules.from_json(known)
+        return known
     problem = Problem.build(keys, space, processes=processes, progress=progress)
     hitting = minimum_hitting_set(problem.sets(), problem.cost, nodes=nodes)
     chosen = {problem.rule(element): problem.covered(element) for element in hitting.elements}
@@ -90,7 +89,8 @@ def learn_rules(
         hitting.lower_bound + len(problem.absolute()),
         time.perf_counter() - start,
     )
-    cached.store(learned.to_json())
+    if place is not None:
+        place.store(learned.to_json())
     return learned
 
 
