@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin import Graph, UsageError
 from perin.scoring import score
 from perin.scoring.metrics import METRICS
 
@@ -116,7 +117,5 @@ def test_out_of_time_the_truth_is_still_between_found_and_bound(data, budget, br
 
 
 def test_no_budget_is_an_error():
-    from perin import Graph, UsageError
-
     with pytest.raises(UsageError, match="positive"):
         score([Graph("1")], [], budget=0)
