@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from perin.graphs.graph import Graph
@@ -62,6 +63,10 @@ class Items:
         }
 
 
+_characters = lru_cache(maxsize=2048)(normal_anchors)
+"""Gold and system have most anchors in common."""
+
+
 def items(graph: Graph) -> Items:
     """Take a graph apart.
 
@@ -97,7 +102,7 @@ def items(graph: Graph) -> Items:
         properties=tuple(
             [frozenset([(folded(name), folded(value)) for name, value in node.properties]) for node in graph.nodes]
         ),
-        anchors=tuple([normal_anchors(node.anchors, text) for node in graph.nodes]),
+        anchors=tuple([_characters(node.anchors, text) for node in graph.nodes]),
         edges=tuple(edges),
         attributes=tuple(attributes),
         remote=frozenset(remote),

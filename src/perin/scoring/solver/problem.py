@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -46,6 +46,7 @@ class Problem:
     monotone: bool
     dominance: Dominance | None
     features: Mapping[str, Feature]
+    _by_level: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,15 +68,16 @@ class Problem:
         )
         return math.floor((bound - least) / self.bases[0])
 
-    @cached_property
-    def by_level(self) -> list[tuple[Floats, Floats]]:
-        """Node values ``[N, M]`` and arc weights ``[P]`` of each level alone."""
-        weighed = (_weighed(self.features, level, self.shape) for level in self.levels)
-        return [(values, weights[self.arcs.numbers]) for values, weights in weighed]
+    def level(self, number: int) -> tuple[Floats, Floats]:
+        """Node values ``[N, M]`` and arc weights ``[P]`` of one level alone."""
+        if number not in self._by_level:
+            values, weights = _weighed(self.features, self.levels[number], self.shape)
+            self._by_level[number] = values, weights[self.arcs.numbers]
+        return self._by_level[number]
 
-    def level_value(self, image: Integers, level: int) -> int:
+    def level_value(self, image: Integers, number: int) -> int:
         """What a map is worth on one level."""
-        return round(_value(image, *self.by_level[level], self.arcs))
+        return round(_value(image, *self.level(number), self.arcs))
 
 
 @dataclass(frozen=True)

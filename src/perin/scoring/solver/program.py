@@ -101,7 +101,7 @@ class Program:
         return spread.reshape(self._problem.shape)
 
     def _costs(self, level: int) -> Floats:
-        values, weights = self._problem.by_level[level]
+        values, weights = self._problem.level(level)
         return np.concatenate((values.ravel()[self.cells], weights[self._pairs]))
 
 
