@@ -235,7 +235,7 @@ def random_prediction() -> Callable[..., Prediction]:
         return Prediction(
             sentence,
             queries,
-            labels,
+            labels[accepted],
             accepted,
             binary(k, k),
             binary(k, k, len(words.edge_labels)),

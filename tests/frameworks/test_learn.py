@@ -9,6 +9,7 @@ import pytest
 
 from perin.errors import InputError
 from perin.frameworks import learn_from_treebank
+from perin.frameworks.amr import AMR
 from perin.frameworks.drg import DRG
 from perin.frameworks.treebank import joined, read_treebank
 from perin.frameworks.trip import round_trip
@@ -44,6 +45,25 @@ def test_german_lemmas_are_translated_before_rules_see_them() -> None:
     for vocabulary in (words, plain):
         for graph, sentence in zip(graphs, sentences, strict=True):
             assert isomorphic(round_trip(DRG, graph, sentence, vocabulary).graph, graph, normalised=True)
+
+
+def test_labels_needed_more_often_than_their_words_have_queries() -> None:
+    words = ("levels", "apples", "others", "people")
+    graphs, sentences = [], []
+    for number, word in enumerate(words):
+        nodes = tuple(Node(id, word[:-1]) for id in range(5))
+        edges = tuple(Edge(0, id, "op") for id in range(1, 5))
+        text = f"{word} , ,"
+        graphs.append(Graph(str(number), "amr", "eng", 2, input=text, nodes=nodes, edges=edges, tops=(0,)))
+        tokens = (Token(word, word, 0, 6), Token(",", ",", 7, 8), Token(",", ",", 9, 10))
+        sentences.append(Sentence(text, tokens, str(number), "eng"))
+    vocabulary = learn_from_treebank(AMR, graphs, sentences, "eng", queries=5)
+    assert len(vocabulary.rules) == 1
+    vocabulary = learn_from_treebank(AMR, graphs, sentences, "eng", queries=2)
+    assert len(vocabulary.rules) == 5
+    back = [round_trip(AMR, graph, sentence, vocabulary, 2) for graph, sentence in zip(graphs, sentences, strict=True)]
+    assert all(isomorphic(trip.graph, graph) for trip, graph in zip(back, graphs, strict=True))
+    assert [trip.outside for trip in back] == [3] * 4
 
 
 def test_other_languages_have_no_glossary(sample: Any) -> None:

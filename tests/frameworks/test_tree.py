@@ -21,7 +21,7 @@ def _prediction(presence: np.ndarray, remote: np.ndarray, anchors: np.ndarray) -
     return Prediction(
         Sentence("w " * len(tokens), tokens),
         size,
-        np.zeros((size * len(tokens), 3), dtype=np.float32),
+        np.zeros((size, 3), dtype=np.float32),
         np.arange(size),
         presence.astype(np.float32),
         np.ones((size, size, 1), dtype=np.float32),

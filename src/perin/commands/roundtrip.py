@@ -167,6 +167,7 @@ def roundtrip(
         training.graphs,
         training.sentences,
         data.language,
+        queries=queries,
         processes=jobs,
         progress=sys.stderr.isatty(),
         cache=cache,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
+
+import numpy as np
 
 from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
@@ -13,6 +16,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.lexicon import lexicon
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
+from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import fold
 from perin.text.sentence import Sentence
@@ -27,6 +31,7 @@ def learn_from_treebank(
     sentences: Sequence[Sentence],
     language: str | None,
     *,
+    queries: int | None = None,
     glossary: Mapping[str, str] | None = None,
     processes: int = 1,
     progress: bool = False,
@@ -34,8 +39,10 @@ def learn_from_treebank(
 ) -> Vocabulary:
     """The vocabulary of a treebank with the minimal set of rules.
 
-    Where the framework needs one, ``glossary`` replaces lemmas before rules see them; it is learned from the treebank
-    if none is given.  ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
+    A framework without anchors gets absolute rules besides, for labels that are needed more often than there are
+    ``queries`` of the tokens that yield them.  Where the framework needs one, ``glossary`` replaces lemmas before rules
+    see them; it is learned from the treebank if none is given.  ``processes``, ``progress`` and ``cache`` are those of
+    :func:`perin.labels.learn_rules`.
     """
     from perin.labels.minimal import learn_rules
 
@@ -49,7 +56,8 @@ def learn_from_treebank(
         for item in framework.label_items(graph, translated(sentence, Glossary(glossary)) if glossary else sentence)
     )
     learned = learn_rules(items, framework.space(language), processes=processes, progress=progress, cache=cache)
-    return learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary)
+    vocabulary = learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary)
+    return vocabulary if framework.rules.anchored else _with_room(framework, graphs, sentences, vocabulary, queries)
 
 
 def learn_vocabulary(
@@ -78,6 +86,30 @@ def learn_vocabulary(
         dict(glossary or {}),
         learn_repeats(simple) if repeats else {},
     )
+
+
+def _with_room(
+    framework: Framework,
+    graphs: Sequence[Graph],
+    sentences: Sequence[Sentence],
+    vocabulary: Vocabulary,
+    queries: int | None,
+) -> Vocabulary:
+    """The vocabulary with an absolute rule for each label that some node can't get from the query it has to lie on.
+
+    Eight nodes ``level`` may all come from one word ``levels``, which has three queries.
+    """
+    from perin.frameworks.perfect import layout
+
+    labels: dict[str, str] = {}
+    for graph, sentence in zip(graphs, sentences, strict=True):
+        target = framework.encode(graph, sentence, vocabulary)
+        unlabelled = layout(target, queries or framework.queries).unlabelled
+        if unlabelled.any():
+            items = framework.label_items(graph, sentence)
+            labels.update((fold(items[node].label), items[node].label) for node in np.flatnonzero(unlabelled))
+    rules = vocabulary.rules
+    return replace(vocabulary, rules=RuleSet(rules.space, (*rules, *map(AbsoluteRule, sorted(labels.values())))))
 
 
 def _glossary(framework: Framework, graphs: Sequence[Graph], sentences: Sequence[Sentence]) -> Mapping[str, str]:

@@ -24,13 +24,15 @@ class Layout:
 
     places: Ints
     """[N]: query numbers; -1 where there are more nodes than queries."""
-    outside: int
-    """How many nodes lie on a query of a token that the mask does not allow, because there all queries are taken."""
+    outside: Bools
+    """[N]: nodes on a query of a token that the mask does not allow, because there all queries are taken."""
+    unlabelled: Bools
+    """[N]: nodes on a query from which no rule yields their label."""
 
     @property
-    def dropped(self) -> int:
-        """How many nodes found no query."""
-        return int((self.places < 0).sum())
+    def dropped(self) -> Bools:
+        """[N]: nodes that found no query."""
+        return self.places < 0
 
 
 def layout(target: Target, queries: int) -> Layout:
@@ -40,18 +42,22 @@ def layout(target: Target, queries: int) -> Layout:
     rules yields their label; then as few as possible lie outside the mask.
     """
     count, tokens = target.mask.shape
-    costs = np.where(_reachable(target), _OUTSIDE, _UNLABELLED)
-    costs = np.where(target.mask, 0, costs)
+    reachable = _reachable(target)
+    costs = np.where(target.mask, 0, _OUTSIDE) + np.where(reachable, 0, _UNLABELLED)
     costs = np.repeat(costs, queries, axis=1)
     surplus = count - tokens * queries
     if surplus > 0:
         degree = np.bincount(target.edges.ravel(), minlength=count)
         costs = np.concatenate([costs, np.tile(_DROPPED * (1 + degree)[:, None], surplus)], axis=1)
     rows, columns = linear_sum_assignment(costs)
-    places = np.full(count, -1, dtype=np.int64)
     inside = columns < tokens * queries
-    places[rows[inside]] = columns[inside]
-    return Layout(places, int((costs[rows, columns][inside] > 0).sum()))
+    rows, columns = rows[inside], columns[inside]
+    places = np.full(count, -1, dtype=np.int64)
+    places[rows] = columns
+    outside, unlabelled = np.zeros((2, count), dtype=np.bool_)
+    outside[rows] = ~target.mask[rows, columns // queries]
+    unlabelled[rows] = ~reachable[rows, columns // queries]
+    return Layout(places, outside, unlabelled)
 
 
 def perfect_prediction(
@@ -78,14 +84,11 @@ def perfect_prediction(
         classes = np.zeros(presence.shape, dtype=np.int64)
         classes[sources, targets] = target.edge_attributes[present]
         edge_attributes = _one_hot(classes, len(vocabulary.edge_attributes) + 1)
-    labels = np.zeros((len(sentence) * queries, len(vocabulary.rules) + 1), dtype=np.float32)
-    rules = np.zeros(len(labels), dtype=np.int64)
-    rules[accepted] = _rules(framework, target, vocabulary, places // queries)[kept]
-    labels[np.arange(len(labels)), rules] = 1
+    rules = _rules(framework, target, vocabulary, places // queries)[kept]
     return Prediction(
         sentence,
         queries,
-        labels,
+        _one_hot(rules, len(vocabulary.rules) + 1),
         accepted,
         presence,
         edge_labels,

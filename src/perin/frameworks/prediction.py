@@ -20,7 +20,7 @@ class Prediction:
     queries: int
     """Q: queries a token."""
     labels: Scores
-    """[T * Q, R + 1]: each row a distribution over the rules; class 0 is null."""
+    """[K, R + 1]: of each accepted query a distribution over the rules; class 0 is null."""
     accepted: Ints
     """[K]: ascending numbers of the queries that become nodes: those whose best class is not null; if there are none,
     the one least likely null.  K is 0 only for a sentence without tokens."""

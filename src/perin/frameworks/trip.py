@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from perin.frameworks.framework import Framework
 from perin.frameworks.perfect import layout, perfect_prediction
 from perin.frameworks.vocabulary import Vocabulary
@@ -25,7 +23,7 @@ class Trip:
     outside: int
     """Nodes on a query of a token that the mask does not allow."""
     unlabelled: int
-    """Nodes whose label no rule yields, wherever they lie."""
+    """Nodes on a query from which no rule yields their label."""
 
 
 def round_trip(
@@ -38,5 +36,5 @@ def round_trip(
     prediction = perfect_prediction(framework, target, sentence, vocabulary, queries, laid.places)
     decoded = framework.decode(prediction, vocabulary)
     header = {name: getattr(graph, name) for name in ("id", "language", "flavor", "version", "time", "source", "input")}
-    unlabelled = len(target) - len(np.unique(target.rule_nodes))
-    return Trip(replace(decoded, **header), len(target), laid.dropped, laid.outside, unlabelled)
+    counts = (int(nodes.sum()) for nodes in (laid.dropped, laid.outside, laid.unlabelled))
+    return Trip(replace(decoded, **header), len(target), *counts)

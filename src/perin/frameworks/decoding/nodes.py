@@ -40,7 +40,7 @@ class NodeChoice:
     def __init__(self, prediction: Prediction, labelling: Labelling, flags: Bools, anchoring: Anchoring | None) -> None:
         self._labelling = labelling
         self._flags = flags
-        self._scores = prediction.labels[prediction.accepted]
+        self._scores = prediction.labels
         self._tokens = prediction.tokens.tolist()
         self._anchor_scores = prediction.anchors
         self._anchors = None
