@@ -85,3 +85,16 @@ def diamond() -> Graph:
     edges = (Edge(0, 1, "a"), Edge(0, 2, "b"), Edge(1, 3, "a"), Edge(1, 3, "b"), Edge(2, 3, "a"))
     nodes = (Node(0, "root"), Node(1, "left"), Node(2, "right"), Node(3, "shared", anchors=(Anchor(0, 4),)), Node(7))
     return Graph("d", "amr", input="Dogs bark.", tops=(0,), nodes=nodes, edges=edges)
+
+
+@pytest.fixture
+def abrams() -> Graph:
+    """An EDS graph as it is read from native text, with types of nodes."""
+    properties = (Property("CARG", "Abrams"), Property("PERS", "3"), Property("NUM", "sg"))
+    nodes = (
+        Node(0, "proper_q", (), (Anchor(0, 6),)),
+        Node(1, "named", properties, (Anchor(0, 6),), {"type": "x"}),
+        Node(2, "_bark_v_1", (Property("TENSE", "pres"),), (Anchor(7, 13),), {"type": "e"}),
+    )
+    edges = (Edge(0, 1, "BV"), Edge(2, 1, "ARG1"))
+    return Graph("1", "eds", flavor=1, input="Abrams barks.", tops=(2,), nodes=nodes, edges=edges)

@@ -27,33 +27,14 @@ TEXT = """\
  e2:_bark_v_1<7:13>{e TENSE pres}[ARG1 x1]
 }
 """
-GRAPH = Graph(
-    "1",
-    "eds",
-    flavor=1,
-    input="Abrams barks.",
-    tops=(2,),
-    nodes=(
-        Node(0, "proper_q", (), (Anchor(0, 6),)),
-        Node(
-            1,
-            "named",
-            (Property("CARG", "Abrams"), Property("PERS", "3"), Property("NUM", "sg")),
-            (Anchor(0, 6),),
-            {"type": "x"},
-        ),
-        Node(2, "_bark_v_1", (Property("TENSE", "pres"),), (Anchor(7, 13),), {"type": "e"}),
-    ),
-    edges=(Edge(0, 1, "BV"), Edge(2, 1, "ARG1")),
-)
 
 
-def test_reading():
-    assert loads(TEXT, "eds") == [GRAPH]
+def test_reading(abrams):
+    assert loads(TEXT, "eds") == [abrams]
 
 
-def test_writing():
-    assert dumps(GRAPH, "eds") == TEXT + "\n"
+def test_writing(abrams):
+    assert dumps(abrams, "eds") == TEXT + "\n"
 
 
 @pytest.mark.parametrize(
@@ -69,14 +50,14 @@ def test_writing():
         TEXT.replace('("Abrams")', '("A\\u0062rams")'),
     ],
 )
-def test_other_ways_to_write_the_same(text):
-    assert loads(text, "eds") == [GRAPH]
+def test_other_ways_to_write_the_same(abrams, text):
+    assert loads(text, "eds") == [abrams]
 
 
 @pytest.mark.parametrize("head", ["{", "{:", "{ "])
-def test_no_top(head):
+def test_no_top(abrams, head):
     (graph,) = loads(TEXT.replace("{e2:", head), "eds")
-    assert graph == replace(GRAPH, tops=())
+    assert graph == replace(abrams, tops=())
 
 
 def test_graphs_without_id_are_numbered():
@@ -307,7 +288,7 @@ def by_us(graph: Graph):
     return f"e{graph.tops[0]}", sorted(nodes), edges
 
 
-def agreement(path: Path, step: int) -> Counter[str]:
+def agreement(path: Path, step: int, *, both_ways: bool) -> Counter[str]:
     """How pydelphin reads what we write, and how we read what it writes on one line and on several."""
     counts: Counter[str] = Counter()
     for graph in islice(load(path), 0, None, step):
@@ -318,21 +299,23 @@ def agreement(path: Path, step: int) -> Counter[str]:
             counts["not read"] += 1
             continue
         assert theirs == by_us(graph), graph.id
+        counts["agreed"] += 1
+        if not both_ways:
+            continue
         folded = delphin_eds.decode(text.split("\n{", 1)[1].join(["{", ""]))
         for indent in (True, False):
             (back,) = loads(delphin_eds.encode(folded, indent=indent), "eds")
             assert by_delphin(dumps(back, "eds"))[1:] == theirs[1:], graph.id
-        counts["agreed"] += 1
     return counts
 
 
 def test_pydelphin_reads_the_same(shared):
-    assert agreement(shared / "data" / "eds-eng" / "dev.mrp.gz", 6)["agreed"] > 100
+    assert agreement(shared / "data" / "eds-eng" / "dev.mrp.gz", 6, both_ways=True)["agreed"] > 100
 
 
 @pytest.mark.slow
 def test_pydelphin_reads_the_same_of_all_treebanks(shared):
     counts: Counter[str] = Counter()
     for path in sorted((shared / "data" / "eds-eng").glob("*.mrp.gz")):
-        counts += agreement(path, 1)
+        counts += agreement(path, 1, both_ways=False)
     assert counts == {"agreed": 17_496, "not read": 50}

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.errors import InputError
-from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, load, loads
+from perin.graphs import Edge, Graph, Node, Property, Tolerant, dumps, load, loads
 
 DATA = {
     "id": "1",
@@ -29,43 +29,30 @@ DATA = {
             "carg": "Abrams",
             "properties": {"PERS": "3", "NUM": "sg"},
         },
-        "e2": {"label": "_bark_v_1", "edges": {"ARG1": "x1"}, "lnk": {"from": 7, "to": 13}, "type": "e"},
+        "e2": {
+            "label": "_bark_v_1",
+            "edges": {"ARG1": "x1"},
+            "lnk": {"from": 7, "to": 13},
+            "type": "e",
+            "properties": {"TENSE": "pres"},
+        },
     },
 }
-GRAPH = Graph(
-    "1",
-    "eds",
-    flavor=1,
-    input="Abrams barks.",
-    tops=(2,),
-    nodes=(
-        Node(0, "proper_q", (), (Anchor(0, 6),)),
-        Node(
-            1,
-            "named",
-            (Property("CARG", "Abrams"), Property("PERS", "3"), Property("NUM", "sg")),
-            (Anchor(0, 6),),
-            {"type": "x"},
-        ),
-        Node(2, "_bark_v_1", (), (Anchor(7, 13),), {"type": "e"}),
-    ),
-    edges=(Edge(0, 1, "BV"), Edge(2, 1, "ARG1")),
-)
 
 
-def test_reading_and_writing():
-    assert loads(json.dumps([DATA]), "eds-json") == [GRAPH]
-    assert json.loads(dumps(GRAPH, "eds-json")) == [DATA]
+def test_reading_and_writing(abrams):
+    assert loads(json.dumps([DATA]), "eds-json") == [abrams]
+    assert json.loads(dumps(abrams, "eds-json")) == [DATA]
 
 
 @pytest.mark.parametrize("text", [json.dumps(DATA), json.dumps([DATA], indent=2), f" [\n\n{json.dumps(DATA)} ]\n"])
-def test_other_ways_to_write_the_same(text):
-    assert loads(text, "eds-json") == [GRAPH]
+def test_other_ways_to_write_the_same(abrams, text):
+    assert loads(text, "eds-json") == [abrams]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_any_number_of_graphs(count):
-    graphs = [replace(GRAPH, id=str(number)) for number in range(count)]
+def test_any_number_of_graphs(abrams, count):
+    graphs = [replace(abrams, id=str(number)) for number in range(count)]
     text = dumps(graphs, "eds-json")
     assert len(json.loads(text)) == count
     assert loads(text, "eds-json") == graphs
@@ -119,21 +106,21 @@ NODE = {"label": "a", "edges": {}}
         ({"nodes": {"e": {**NODE, "lnk": {"from": 3, "to": 1}}}}, "anchor 3:1 is no range"),
     ],
 )
-def test_faults(item, message):
+def test_faults(abrams, item, message):
     text = "[\n" + json.dumps(DATA) + ",\n" + json.dumps(item) + "\n]"
     with pytest.raises(InputError) as caught:
         loads(text, "eds-json")
     assert message in str(caught.value)
     assert caught.value.line == 3
     tolerant = Tolerant()
-    assert loads(text, "eds-json", report=tolerant)[0] == GRAPH
+    assert loads(text, "eds-json", report=tolerant)[0] == abrams
     assert message in tolerant.findings[0].message
 
 
 @pytest.mark.parametrize("end", [" {}]", "", "] x", ', {"nodes": NaN}]', ', "\\ud800"]'])
-def test_a_broken_end_is_a_finding(end):
+def test_a_broken_end_is_a_finding(abrams, end):
     tolerant = Tolerant()
-    assert loads(f"[\n{json.dumps(DATA)}{end}", "eds-json", report=tolerant) == [GRAPH]
+    assert loads(f"[\n{json.dumps(DATA)}{end}", "eds-json", report=tolerant) == [abrams]
     (finding,) = tolerant.findings
     assert finding.message.startswith("no valid JSON: ")
     assert finding.line in (1, 2)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
@@ -167,6 +168,16 @@ def test_two_units_may_share_an_implicit_one():
     assert graph.nodes[1].extra == {"implicit": [{**entry, "attributes": {"remote": True}}]}
     assert graph.nodes[2].extra == {"implicit": [entry]}
     assert loads(dumps(graph, "ucca"), "ucca") == [graph]
+
+
+def test_deep_nesting_takes_little_memory():
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="no well-formed XML"):
+            loads("<root>" + "<a>" * 20_000, "ucca")
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
 
 
 ENTITIES = [

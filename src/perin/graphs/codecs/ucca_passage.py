@@ -19,6 +19,8 @@ WRAPPER = "corpus"
 
 Attributes: TypeAlias = dict[str, str]
 _CHUNK = 1 << 14
+_ELSEWHERE = "?"
+"""The place of all elements that are not looked at."""
 
 
 @dataclass
@@ -113,11 +115,10 @@ class _Reader:
     def _start(self, name: str, attributes: Attributes) -> None:
         if not self.places and name not in ("root", WRAPPER):
             raise self._error(f"no UCCA: the outermost element is <{name}>, expected <root> or <{WRAPPER}>")
-        if not self.places and name == WRAPPER:
-            place = ""
-        else:
-            place = f"{self.places[-1]}/{name}" if self.places and self.places[-1] else name
-        self.places.append(place)
+        parent = self.places[-1] if self.places else ""
+        place = f"{parent}/{name}" if parent else name
+        is_wrapper = not self.places and name == WRAPPER
+        self.places.append("" if is_wrapper else place if place in self.handlers else _ELSEWHERE)
         if place in self.handlers:
             self.handlers[place](attributes)
 
