@@ -150,12 +150,26 @@ def test_units_may_own_words_beside_children():
     assert loads(dumps(graph, "ucca"), "ucca") == [graph]
 
 
-def test_linkage_is_left_out_with_a_note():
-    linkage = '<node ID="1.99" type="LKG"><edge toID="1.9" type="LR"/><edge toID="1.2" type="LA"/></node>'
+LEFT_OUT = [
+    (
+        '<node ID="1.99" type="LKG"><edge toID="1.9" type="LR"/><edge toID="1.2" type="LA"/></node></layer>',
+        "linkage 1.99 is left out: MRP graphs have none",
+    ),
+    (
+        '<node ID="1.98" type="FN"><attributes implicit="true"/></node></layer>',
+        "implicit unit 1.98 is left out: it has no parent",
+    ),
+    ('</layer><layer layerID="2"><node ID="2.1" type="X"/></layer>', "layer 2 is left out"),
+]
+
+
+@pytest.mark.parametrize(("end", "message"), LEFT_OUT, ids=["linkage", "implicit", "layer"])
+def test_what_graphs_have_no_place_for_is_left_out_with_a_note(end, message):
     tolerant = Tolerant()
-    assert loads(XML.replace("  </layer>\n</root>", f"{linkage}</layer></root>"), "ucca", report=tolerant) == [GRAPH]
+    text = XML.replace("  </layer>\n</root>", f"{end}</root>")
+    assert loads(text, "ucca") == loads(text, "ucca", report=tolerant) == [GRAPH]
     (finding,) = tolerant.findings
-    assert (finding.severity, finding.message) == ("note", "linkage 1.99 is left out: MRP graphs have none")
+    assert (finding.severity, finding.message) == ("note", message)
 
 
 def test_two_units_may_share_an_implicit_one():

@@ -73,6 +73,8 @@ class _Decoder:
                     self._fault(f"edge {unit.id} -> {arc.target} ends at no terminal and no unit", arc.line)
             extra = {"implicit": implicit} if implicit else None
             nodes.append(Node(id, None, (), tuple(sorted(anchors)) or None, extra))
+        for name in sorted(self.implicit - self.implicit_numbers.keys()):
+            self._fault(f"implicit unit {name} is left out: it has no parent", severity="note")
         return replace(graph, input=text, tops=self._tops(edges), nodes=tuple(nodes), edges=tuple(edges))
 
     def _check(self) -> None:
@@ -81,6 +83,9 @@ class _Decoder:
         for item in self.passage.layers.get(_UNITS, []):
             if item.kind == _LINKAGE:
                 self._fault(f"linkage {item.id} is left out: MRP graphs have none", item.line, "note")
+        for layer, items in self.passage.layers.items():
+            if items and layer not in (_TERMINALS, _UNITS):
+                self._fault(f"layer {layer} is left out", items[0].line, "note")
         seen: set[str] = set()
         for item in (*self.terminals, *self.units):
             if item.id in seen:
