@@ -1,7 +1,6 @@
 """Graphviz: a digraph a graph, to be drawn with ``dot``.  Written only.
 
-Tops have a double outline, remote edges are dashed, an edge whose label is the inverse of another points as it is read.
-Words that a node is anchored to stand in quotation marks below its label.
+Tops have a double outline, remote edges are dashed, and the words that a node is anchored to stand below its label.
 """
 
 from __future__ import annotations
