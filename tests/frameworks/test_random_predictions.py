@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.graphs import dumps, findings, loads
-from perin.graphs.graph import Graph
+from perin.graphs.graph import Graph, Node
 from perin.graphs.isomorphism import isomorphic
 from perin.text.sentence import Sentence, Token
 
@@ -94,3 +95,20 @@ def test_repeats_are_considered_if_the_vocabulary_has_them(
 
     assert repeated(form.decode(prediction, shy)) < repeated(form.decode(prediction, words))
     assert _errors(form.decode(prediction, shy)) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_probabilities_of_nodes_and_edges(sample: Any, random_prediction: Callable[..., Any], seed: int) -> None:
+    form, words = sample.framework, sample.vocabulary
+    prediction = random_prediction(np.random.default_rng(seed), form, words, _sentence(5), 2, 2.0)
+    graph = form.decode(prediction, words, probabilities=True)
+    for part in (*graph.nodes, *graph.edges):
+        assert part.extra is not None
+        assert 0 <= part.extra["probability"] <= 1.0001
+        assert ("top" in part.extra) == (form.has_tops and isinstance(part, Node))
+    bare = replace(
+        graph,
+        nodes=tuple(replace(node, extra=None) for node in graph.nodes),
+        edges=tuple(replace(edge, extra=None) for edge in graph.edges),
+    )
+    assert bare == form.decode(prediction, words)

@@ -10,7 +10,7 @@ from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.arrays import Bools
-from perin.frameworks.decoding.assembly import assembled
+from perin.frameworks.decoding.assembly import assembled, with_probabilities
 from perin.frameworks.decoding.edge_labels import choose_edge_labels
 from perin.frameworks.decoding.labels import Labelling, absolute_rules
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
@@ -120,8 +120,11 @@ class Framework:
             encoding.tops(simple) if self.has_tops else None,
         )
 
-    def decode(self, prediction: Prediction, vocabulary: Vocabulary) -> Graph:
-        """The most probable valid graph; always the same for the same scores."""
+    def decode(self, prediction: Prediction, vocabulary: Vocabulary, *, probabilities: bool = False) -> Graph:
+        """The most probable valid graph; always the same for the same scores.
+
+        With ``probabilities``, nodes and edges have them in ``extra``.
+        """
         sentence = prediction.sentence
         bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
         if not len(prediction):
@@ -133,6 +136,8 @@ class Framework:
         structure = self.structure(prediction, vocabulary, nodes, self.allowed(nodes))
         labels = self._edge_labels(prediction, vocabulary, structure)
         graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
+        if probabilities:
+            graph = with_probabilities(graph, prediction, nodes, structure, labels)
         return self.restored(graph)
 
     def required_rules(self, vocabulary: Vocabulary) -> list[int]:

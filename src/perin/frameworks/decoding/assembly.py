@@ -43,9 +43,28 @@ def assembled(
     for id, query in enumerate(kept):
         pairs = (FLAG, *properties[query]) if flags[query] else properties[query]
         made.append(Node(id, nodes.labels[query], pairs, ranges[query] or None))
-    return replace(
-        bare, nodes=tuple(made), edges=_edges(structure, labels, vocabulary), tops=_tops(prediction, nodes, kept)
-    )
+    edges, tops = _edges(structure, labels, vocabulary), _tops(prediction, nodes, kept)
+    return replace(bare, nodes=tuple(made), edges=edges, tops=tops)
+
+
+def with_probabilities(
+    graph: Graph, prediction: Prediction, nodes: Nodes, structure: Structure, labels: Bools
+) -> Graph:
+    """An assembled graph whose nodes and edges say in ``extra`` how probable they are.
+
+    ``probability`` is that of a node's label, or of an edge and its label; ``top`` is that of a node being the top.
+    """
+    kept = np.flatnonzero(structure.keep).tolist()
+    extras: list[dict[str, float]] = [{"probability": nodes.probabilities[query]} for query in kept]
+    if prediction.tops is not None:
+        for extra, query in zip(extras, kept, strict=True):
+            extra["top"] = float(prediction.tops[query])
+    sources, targets = structure.edges.T
+    scores = prediction.presence[sources, targets][:, None] * prediction.edge_labels[sources, targets]
+    made = (replace(node, extra=extra) for node, extra in zip(graph.nodes, extras, strict=True))
+    probable = zip(graph.edges, scores[labels].tolist(), strict=True)
+    edges = (replace(edge, extra={"probability": probability}) for edge, probability in probable)
+    return replace(graph, nodes=tuple(made), edges=tuple(edges))
 
 
 def chosen_properties(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +17,8 @@ class Nodes:
     """Labels, flags and anchors of K nodes."""
 
     labels: list[str]
+    probabilities: list[float]
+    """Of the labels."""
     flags: Bools
     """[K]"""
     anchors: Bools | None
@@ -52,10 +53,11 @@ class NodeChoice:
     def nodes(self, required: str | None, unique: bool) -> Nodes:
         """The most probable labels and anchors, with at least (or exactly) one node of the required label."""
         chosen = [self._label(index, self._labelling) for index in range(len(self._tokens))]
-        labels = [label for label, _ in chosen]
-        if required is not None and (required not in labels or (unique and labels.count(required) > 1)):
-            labels = self._with(required, chosen, unique)
-        return Nodes(labels, self._flags, self._anchors)
+        count = sum(label == required for label, _ in chosen)
+        if required is not None and (not count or (unique and count > 1)):
+            chosen = self._with(required, chosen, unique)
+        labels, probabilities = zip(*chosen, strict=True)
+        return Nodes(list(labels), list(probabilities), self._flags, self._anchors)
 
     def _label(self, index: int, labelling: Labelling) -> tuple[str, float]:
         """A node's best label and its probability; the form of the query's token if no rule is defined."""
@@ -74,15 +76,14 @@ class NodeChoice:
                     best = other
         return best or (labelling.forms[token], 0.0)
 
-    def _with(self, required: str, chosen: Sequence[tuple[str, float]], unique: bool) -> list[str]:
+    def _with(self, required: str, chosen: list[tuple[str, float]], unique: bool) -> list[tuple[str, float]]:
         rules = absolute_rules(self._labelling.rules, required)
         if unique:
             others = replace(self._labelling, excluded=frozenset(rules))
             chosen = [self._label(index, others) if pair[0] == required else pair for index, pair in enumerate(chosen)]
         named = self._scores[:, rules].sum(axis=1)
-        labels = [label for label, _ in chosen]
-        labels[least_loss(named, np.array([probability for _, probability in chosen]))] = required
-        return labels
+        best = least_loss(named, np.array([probability for _, probability in chosen]))
+        return [*chosen[:best], (required, float(named[best])), *chosen[best + 1 :]]
 
 
 def _outweighs(anchored: tuple[str, float], bare: tuple[str, float], probability: float) -> bool:

@@ -59,11 +59,11 @@ class RelationsAsEdges:
             if edge.label is None or not edge.label.startswith(RELATION):
                 edges.append(replace(edge, label=_plain(edge.label)))
             elif edge.label != RELATION:
-                nodes.append(Node(free, edge.label[len(RELATION) :]))
-                relations += [Edge(edge.source, free), Edge(free, edge.target)]
+                nodes.append(Node(free, edge.label[len(RELATION) :], extra=edge.extra))
+                relations += [Edge(edge.source, free, extra=edge.extra), Edge(free, edge.target, extra=edge.extra)]
                 box = _only_box(graph, edge.target) if (edge.source, edge.target) in marked else None
                 if box is not None:
-                    relations.append(Edge(box, free, MEMBER))
+                    relations.append(Edge(box, free, MEMBER, extra=edge.extra))
                 free += 1
         return replace(graph, nodes=tuple(nodes), edges=(*edges, *relations))
 
