@@ -64,6 +64,15 @@ def test_loops(data, brute):
     agrees(gold, system, "mrp-max", brute)
 
 
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_the_same_graph(data, framework, brute):
+    gold = data.draw(brute.random_graph(framework, loops=framework == "amr"))
+    agrees(gold, gold, "mrp", brute)
+    agrees(gold, gold, "mrp-max", brute)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("metric", ["mrp", "mrp-max"])

@@ -50,6 +50,18 @@ class Items:
                 found.append((first, second))
         return tuple(found)
 
+    def same_content(self, other: Items) -> bool:
+        """Whether the other graph has the same items for nodes of the same numbers, whatever their ids."""
+        return (
+            len(self.ids) == len(other.ids)
+            and self.labels == other.labels
+            and self.edges == other.edges
+            and self.tops == other.tops
+            and self.anchors == other.anchors
+            and self.properties == other.properties
+            and self.attributes == other.attributes
+        )
+
     @property
     def counts(self) -> dict[str, int]:
         """The number of items of each type."""

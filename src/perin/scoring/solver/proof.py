@@ -52,7 +52,8 @@ class Proof:
         root = self._program.solve(deadline)
         if root.bound == math.inf:
             return math.inf
-        self._round(root)
+        if _floor(root.bound) > self._known(level):
+            self._round(root)
         self._program.forbid(root.bound - root.reduced_costs < self._known(level) - TOLERANCE)
         cases: list[tuple[float, int, dict[int, float]]] = []
         number = self._split(cases, root, {}, 0)

@@ -92,8 +92,8 @@ def _nested_rows(i: int, k: int, below: Booleans, allowed: Booleans) -> Rows:
     """
     uppers, lowers = np.nonzero(allowed[i])[0], np.nonzero(allowed[k])[0]
     reached = below[np.ix_(uppers, lowers)]
-    sets = np.unique(reached, axis=0)
-    sets = sets[~sets.all(1)]
+    different = {row.tobytes(): number for number, row in enumerate(reached) if not row.all()}
+    sets = reached[list(different.values())]
     inside = (~sets).astype(np.float32) @ reached.astype(np.float32).T == 0
     return _exclusive(inside, i * allowed.shape[1] + uppers, ~sets, k * allowed.shape[1] + lowers)
 
