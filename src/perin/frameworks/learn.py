@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import fold
+from perin.labels.space import LabelItem, fold
 from perin.text.sentence import Sentence
 from perin.text.translation import Glossary, learn_glossary, translated
 
@@ -46,18 +46,35 @@ def learn_from_treebank(
     """
     from perin.labels.minimal import learn_rules
 
-    if language not in framework.translated:
-        glossary = {}
-    elif glossary is None:
-        glossary = _glossary(framework, graphs, sentences)
-    items = (
-        item
-        for graph, sentence in zip(graphs, sentences, strict=True)
-        for item in framework.label_items(graph, translated(sentence, Glossary(glossary)) if glossary else sentence)
-    )
+    if glossary is None or language not in framework.translated:
+        glossary = treebank_glossary(framework, graphs, sentences, language)
+    items = treebank_items(framework, graphs, sentences, glossary)
     learned = learn_rules(items, framework.space(language), processes=processes, progress=progress, cache=cache)
     vocabulary = learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary)
     return vocabulary if framework.rules.anchored else _with_room(framework, graphs, sentences, vocabulary, queries)
+
+
+def treebank_items(
+    framework: Framework, graphs: Sequence[Graph], sentences: Sequence[Sentence], glossary: Mapping[str, str]
+) -> Iterator[LabelItem]:
+    """What the rules of a treebank are learned from; the glossary replaces lemmas."""
+    for graph, sentence in zip(graphs, sentences, strict=True):
+        yield from framework.label_items(graph, translated(sentence, Glossary(glossary)) if glossary else sentence)
+
+
+def treebank_glossary(
+    framework: Framework, graphs: Sequence[Graph], sentences: Sequence[Sentence], language: str | None
+) -> Mapping[str, str]:
+    """Translations of lemmas from the labels that go with them; empty where the framework needs none."""
+    if language not in framework.translated:
+        return {}
+    return learn_glossary(
+        (
+            [token.lemma for token in sentence.tokens],
+            [item.label for item in framework.label_items(graph, sentence) if item.label != framework.required],
+        )
+        for graph, sentence in zip(graphs, sentences, strict=True)
+    ).entries
 
 
 def learn_vocabulary(
@@ -110,17 +127,6 @@ def _with_room(
             labels.update((fold(items[node].label), items[node].label) for node in np.flatnonzero(unlabelled))
     rules = vocabulary.rules
     return replace(vocabulary, rules=RuleSet(rules.space, (*rules, *map(AbsoluteRule, sorted(labels.values())))))
-
-
-def _glossary(framework: Framework, graphs: Sequence[Graph], sentences: Sequence[Sentence]) -> Mapping[str, str]:
-    """Translations of lemmas from the labels that go with them."""
-    return learn_glossary(
-        (
-            [token.lemma for token in sentence.tokens],
-            [item.label for item in framework.label_items(graph, sentence) if item.label != framework.required],
-        )
-        for graph, sentence in zip(graphs, sentences, strict=True)
-    ).entries
 
 
 def _by_frequency(items: Iterable[Class]) -> tuple[Class, ...]:
