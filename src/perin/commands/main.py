@@ -21,6 +21,7 @@ VERBS = {
     "tokens": "split text into tokens with lemmas and character ranges",
     "roundtrip": "show what encoding and decoding a treebank lose",
     "score": "score graphs against gold, exactly",
+    "rules": "learn the minimal set of label rules of a treebank",
     "validate": "check graphs for well-formedness",
     "train": "train a parser by a recipe",
 }

@@ -133,17 +133,13 @@ class _ViewTable:
         return found
 
     def views(self) -> Views:
-        starts, ends = [], []
-        for tokens, _, separator in self.known:
-            place = 0
-            for token in tokens:
-                starts.append(place)
-                ends.append(place + len(token))
-                place += len(token) + len(self.separators[separator])
-        return Views(
-            np.array([source for _, source, _ in self.known], dtype=np.int64),
-            np.array([separator for _, _, separator in self.known], dtype=np.int64),
-            np.array([len(tokens) for tokens, _, _ in self.known], dtype=np.int64),
-            np.array(starts, dtype=np.int64),
-            np.array(ends, dtype=np.int64),
-        )
+        """The boundaries of the tokens of all views so far."""
+        counts = np.array([len(tokens) for tokens, _, _ in self.known], dtype=np.int64)
+        separator = np.array([separator for _, _, separator in self.known], dtype=np.int64)
+        lengths = np.array([len(token) for tokens, _, _ in self.known for token in tokens], dtype=np.int64)
+        gaps = np.array([len(text) for text in self.separators], dtype=np.int64)
+        places = np.cumsum(lengths + np.repeat(gaps[separator], counts)) - lengths
+        firsts = np.cumsum(counts) - counts
+        starts = places - np.repeat(places[firsts], counts)
+        source = np.array([source for _, source, _ in self.known], dtype=np.int64)
+        return Views(source, separator, counts, starts, starts + lengths)
