@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
-from perin.text import Token, tokenize, tokenizer
+from perin.text import Token, load_tokenizer, tokenize
 
 
 def module(name: str, monkeypatch: pytest.MonkeyPatch, **members: object) -> None:
@@ -21,18 +21,18 @@ def module(name: str, monkeypatch: pytest.MonkeyPatch, **members: object) -> Non
 def test_a_missing_package_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependencyError) as raised:
-        tokenizer(name, "eng", "x")
+        load_tokenizer(name, "eng", "x")
     assert str(raised.value) == (
         f"the tokenizer {name!r} needs the package {package}, which is not installed; run: pip install 'perin[{name}]'"
     )
 
 
 def test_the_own_tokenizer_and_unknown_names() -> None:
-    assert tokenizer("perin", "de")("Ja!") == tokenize("Ja!", "deu")
+    assert load_tokenizer("perin", "de")("Ja!") == tokenize("Ja!", "deu")
     with pytest.raises(UsageError, match="unknown tokenizer 'nltk'; known are: perin, spacy, stanza, udpipe"):
-        tokenizer("nltk", "eng")
+        load_tokenizer("nltk", "eng")
     with pytest.raises(UsageError, match="unknown language"):
-        tokenizer("perin", "xx")
+        load_tokenizer("perin", "xx")
 
 
 def spacy_pipeline(text: str) -> list[SimpleNamespace]:
@@ -43,12 +43,12 @@ def spacy_pipeline(text: str) -> list[SimpleNamespace]:
 def test_spacy_tokens_and_lemmas(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
     module("spacy", monkeypatch, load=lambda name: loaded.append(name) or spacy_pipeline, blank=loaded.append)
-    sentence = tokenizer("spacy", "eng")("Dogs  ran")
+    sentence = load_tokenizer("spacy", "eng")("Dogs  ran")
     assert sentence.tokens == (Token("Dogs", "dog", 0, 4), Token("ran", "run", 6, 9))
     assert (sentence.text, sentence.language) == ("Dogs  ran", "eng")
-    tokenizer("spacy", "ces")
-    tokenizer("spacy", "deu", "blank")
-    tokenizer("spacy", "deu", "my_pipeline")
+    load_tokenizer("spacy", "ces")
+    load_tokenizer("spacy", "deu", "blank")
+    load_tokenizer("spacy", "deu", "my_pipeline")
     assert loaded == ["en_core_web_sm", "cs", "de", "my_pipeline"]
 
 
@@ -60,14 +60,14 @@ def test_spacy_without_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         ModelError, match="spaCy's en_core_web_sm is not installed; run: python -m spacy download en_core_web_sm"
     ):
-        tokenizer("spacy", "eng")
+        load_tokenizer("spacy", "eng")
 
 
 @pytest.mark.parametrize("language", ["eng", "deu", "ces"])
 def test_real_spacy_without_a_model(language: str) -> None:
     pytest.importorskip("spacy", reason="spaCy is an optional package")
     text = "Čau,  „Kim“ 👍🏽!\n"
-    sentence = tokenizer("spacy", language, "blank")(text)
+    sentence = load_tokenizer("spacy", language, "blank")(text)
     assert [text[token.start : token.end] for token in sentence.tokens] == [token.form for token in sentence.tokens]
     assert "".join(token.form for token in sentence.tokens) == "".join(text.split())
 
@@ -107,7 +107,7 @@ def test_stanza_tokens_and_lemmas(monkeypatch: pytest.MonkeyPatch) -> None:
         return lambda text: StanzaDocument()
 
     module("stanza", monkeypatch, Pipeline=pipeline)
-    tokenize = tokenizer("stanza", "eng", "folder")
+    tokenize = load_tokenizer("stanza", "eng", "folder")
     assert tokenize("I  can't go.").tokens == TOKENS
     assert tokenize(" ").tokens == ()
     [(language, given)] = options
@@ -125,7 +125,7 @@ def test_stanza_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
     module("stanza", monkeypatch, Pipeline=pipeline)
     with pytest.raises(ModelError, match=r"run: python -c 'import stanza; stanza\.download\(\"de\"\)'"):
-        tokenizer("stanza", "deu")
+        load_tokenizer("stanza", "deu")
 
 
 class UDPipePipeline:
@@ -152,18 +152,18 @@ def udpipe(monkeypatch: pytest.MonkeyPatch, *, failed: bool = False) -> None:
 
 def test_udpipe_tokens_and_lemmas(monkeypatch: pytest.MonkeyPatch) -> None:
     udpipe(monkeypatch)
-    assert tokenizer("udpipe", "eng", "good.udpipe")("I  can't\ngo.").tokens == (
+    assert load_tokenizer("udpipe", "eng", "good.udpipe")("I  can't\ngo.").tokens == (
         *TOKENS[:3],
         Token("go", "go", 9, 11),
         Token(".", ".", 11, 12),
     )
     with pytest.raises(UsageError, match="needs a model file"):
-        tokenizer("udpipe", "eng")
+        load_tokenizer("udpipe", "eng")
     with pytest.raises(ModelError, match=r"bad\.udpipe is no UDPipe model"):
-        tokenizer("udpipe", "eng", "bad.udpipe")
+        load_tokenizer("udpipe", "eng", "bad.udpipe")
 
 
 def test_udpipe_failing(monkeypatch: pytest.MonkeyPatch) -> None:
     udpipe(monkeypatch, failed=True)
     with pytest.raises(ModelError, match=r"UDPipe failed with the model good\.udpipe: no memory"):
-        tokenizer("udpipe", "eng", "good.udpipe")("I can't go.")
+        load_tokenizer("udpipe", "eng", "good.udpipe")("I can't go.")

@@ -14,7 +14,7 @@ from typing import Any
 
 from perin.errors import InputError, UsageError
 from perin.files import read_lines, read_text, source_name
-from perin.text.adapters import TOKENIZERS, tokenizer
+from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
 from perin.text.documents import LAYOUTS, Passage, passages
 from perin.text.languages import LANGUAGES
@@ -81,7 +81,7 @@ def _passages(arguments: argparse.Namespace) -> Iterator[Passage]:
         return
     if arguments.language is None:
         raise UsageError(f"--language is needed; one of: {', '.join(LANGUAGES)}")
-    tokenize = tokenizer(arguments.tokenizer, arguments.language, arguments.model)
+    tokenize = load_tokenizer(arguments.tokenizer, arguments.language, arguments.model)
     if arguments.layout == "lines":
         yield from (Passage(0, tokenize(text)) for text in _lines(arguments))
         return

@@ -1,6 +1,6 @@
 """Raw text to sentences, tokens, lemmas and character ranges."""
 
-from perin.text.adapters import tokenizer
+from perin.text.adapters import load_tokenizer
 from perin.text.alignment import align
 from perin.text.documents import Passage, passages
 from perin.text.lemmas import lemmatize
@@ -24,12 +24,12 @@ __all__ = [
     "align",
     "learn_glossary",
     "lemmatize",
+    "load_tokenizer",
     "passages",
     "read_tokens",
     "refine",
     "split_sentences",
     "to_number",
     "tokenize",
-    "tokenizer",
     "translated",
 ]

@@ -23,12 +23,12 @@ TOKENIZERS = ("perin", "spacy", "stanza", "udpipe")
 _SPACY_MODELS = {"deu": "de_core_news_sm", "eng": "en_core_web_sm", "zho": "zh_core_web_sm"}
 
 
-def tokenizer(name: str, language: str, model: str | None = None) -> Tokenizer:
+def load_tokenizer(name: str, language: str, model: str | None = None) -> Tokenizer:
     """The tokenizer of this name (one of :data:`TOKENIZERS`).
 
     ``model`` is a spaCy pipeline (``blank``: one without a model), a folder of Stanza models, or a UDPipe model file.
 
-    >>> [token.form for token in tokenizer("perin", "eng")("It rains.").tokens]
+    >>> [token.form for token in load_tokenizer("perin", "eng")("It rains.").tokens]
     ['It', 'rains', '.']
     """
     language = checked(language)

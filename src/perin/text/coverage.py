@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from perin.graphs.graph import Anchor, Graph, Node
-from perin.graphs.normalisation import SPACE, normal_anchors, trimmed
+from perin.graphs.graph import Graph
+from perin.graphs.normalisation import trimmed, trimmed_runs
 from perin.text.sentence import Sentence
 
 
@@ -26,18 +26,5 @@ def coverage(graph: Graph, sentence: Sentence) -> Coverage:
     ranges = [(token.start, token.end) for token in sentence.tokens]
     ranges += [trimmed(start, end, text) for start, end in ranges]
     starts, ends = {start for start, _ in ranges}, {end for _, end in ranges}
-    anchors = [anchor for node in graph.nodes for anchor in _anchors(node, text)]
+    anchors = [run for node in graph.nodes for run in trimmed_runs(node.anchors or (), text) if run[0] < run[1]]
     return Coverage(sum(start in starts and end in ends for start, end in anchors), len(anchors))
-
-
-def _anchors(node: Node, text: str) -> list[Anchor]:
-    """The runs of characters that a node is anchored to, with the spaces inside them."""
-    runs: list[Anchor] = []
-    for position in sorted(
-        position for position in normal_anchors(node.anchors, text) or () if isinstance(position, int)
-    ):
-        if runs and all(character in SPACE for character in text[runs[-1].end : position]):
-            runs[-1] = Anchor(runs[-1].start, position + 1)
-        else:
-            runs.append(Anchor(position, position + 1))
-    return runs

@@ -21,7 +21,7 @@ _SHORT = word_set("arm bad eis fuß gas hof hut ohr ort rad see tag tal tee tor 
 """Nouns of three letters that form compounds; others of that length are mostly syllables."""
 _NO_NOUNS = re.compile(
     r"(?:[bdflmnrst]|eil|schl)ung(?:en)?|[nst]?ionen|schaft(?:en)?|.?[hk]eit(?:en)?|tum|isch(?:e[nrms]?)?|chen|sten|rechen"
-    r"|char|eins|klei|komi|mate|mill|quad|russ|span|touri|verb|vers|zent"
+    r"|stag(?:e?s|en?)?|char|eins|frank|klei|komi|mate|mill|quad|russ|schoko|span|touri|verb|vers|zent"
 )
 """What the dictionary has as nouns and what is more often the end of a word."""
 
@@ -58,8 +58,12 @@ def _infinitive(word: str) -> tuple[Piece, ...]:
 
 
 def _compound(word: str) -> tuple[Piece, ...]:
-    """Two nouns of the dictionary; of several ways to split, the one with the most even parts and the shortest link."""
-    if len(word) < 6 or not word.istitle() or not word.isalpha():
+    """Two nouns of the dictionary; of several ways to split, the one with the most even parts and the shortest link.
+
+    Words of which the dictionary knows that they are no nouns, but stand at the start of a sentence, stay whole.
+    """
+    lemma = dictionary_lemma(word, "deu") or word
+    if len(word) < 6 or not word.istitle() or not word.isalpha() or lemma.islower():
         return ()
     best: tuple[tuple[int, int], int, str] | None = None
     for cut in range(3, len(word) - 2):
@@ -70,7 +74,7 @@ def _compound(word: str) -> tuple[Piece, ...]:
             best = (min(cut, len(word) - cut), -found[1]), cut, found[0]
     if best is None:
         return ()
-    return Piece(best[1], best[2]), Piece(len(word), checked_lemma(word, dictionary_lemma(word, "deu") or word))
+    return Piece(best[1], best[2]), Piece(len(word), checked_lemma(word, lemma))
 
 
 def _first_noun(part: str) -> tuple[str, int] | None:
