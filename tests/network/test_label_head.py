@@ -12,9 +12,12 @@ from perin.network.labels import LabelHead
 def test_probabilities_sum_to_one(components, classes, scale):
     torch.manual_seed(0)
     head = LabelHead(5, classes, components, dropout=0.5).eval()
-    log_probabilities = head(torch.randn(7, 5) * scale)
+    h = torch.randn(7, 5) * scale
+    log_probabilities = head(h)
     assert log_probabilities.shape == (7, classes)
     torch.testing.assert_close(log_probabilities.exp().sum(-1), torch.ones(7), rtol=1e-4, atol=1e-5)
+    with torch.inference_mode():
+        torch.testing.assert_close(head.probabilities(h), log_probabilities.exp(), rtol=1e-4, atol=1e-6)
 
 
 def test_mixture_is_the_paper_s_formula():

@@ -37,6 +37,14 @@ def accepted(labels):
     return best if best or not len(labels) else [int(labels[:, 0].argmin())]
 
 
+@torch.inference_mode()
+def all_labels(network, batch, treebank):
+    """Of each sentence the distributions of all its queries, as training sees them."""
+    hidden = network(batch, {treebank: None})[treebank]
+    labels = network.heads_of(treebank).labels(hidden.queries).exp().numpy()
+    return np.split(labels, np.cumsum(hidden.query_layout.lengths)[:-1])
+
+
 FIELDS = ["labels", "accepted", "presence", "edge_labels", "anchors", "edge_attributes", "properties", "tops"]
 
 
@@ -56,12 +64,14 @@ def test_same_output_alone_and_in_a_batch(network, preparation, sentences, treeb
 @pytest.mark.parametrize("treebank", ["eds", "ptg", "drg"])
 def test_shapes_and_distributions_are_those_of_the_contract(network, preparation, sentences, treebanks, treebank):
     sizes = treebanks[treebank]
-    outputs = predict(network, batch_of(preparation, sentences), [treebank])[treebank]
-    for words, output in zip(sentences, outputs, strict=True):
+    batch = batch_of(preparation, sentences)
+    outputs = predict(network, batch, [treebank])[treebank]
+    for words, output, labels in zip(sentences, outputs, all_labels(network, batch, treebank), strict=True):
         t, k = len(words), len(output.accepted)
-        assert output.labels.shape == (t * sizes.queries, sizes.rules + 1)
-        np.testing.assert_allclose(output.labels.sum(-1), 1, rtol=1e-4)
-        assert output.accepted.tolist() == accepted(output.labels)
+        assert len(labels) == t * sizes.queries
+        assert output.accepted.tolist() == accepted(labels)
+        assert output.labels.shape == (k, sizes.rules + 1)
+        np.testing.assert_allclose(output.labels, labels[output.accepted], rtol=1e-4, atol=1e-6)
         assert output.presence.shape == (k, k)
         assert output.edge_labels.shape == (k, k, sizes.edge_labels)
         if not sizes.multi_label:
@@ -81,10 +91,13 @@ def test_sentence_of_null_queries_only_keeps_the_least_certain(small_settings, t
     network = Network(small_settings(), treebanks).eval()
     with torch.no_grad():
         network.heads_of("eds").heads["labels"].output.bias[0] = 50.0
-    outputs = predict(network, batch_of(preparation, sentences), ["eds"])["eds"]
+        network.heads_of("eds").heads["labels"].prior.weight.normal_(std=2.0)
+    batch = batch_of(preparation, sentences)
+    outputs = predict(network, batch, ["eds"])["eds"]
     assert [len(output.accepted) for output in outputs] == [min(1, len(words)) for words in sentences]
-    for output in outputs:
-        assert output.accepted.tolist() == accepted(output.labels)
+    for output, labels in zip(outputs, all_labels(network, batch, "eds"), strict=True):
+        assert output.accepted.tolist() == accepted(labels)
+        np.testing.assert_allclose(output.labels, labels[output.accepted], rtol=1e-4, atol=1e-30)
 
 
 def test_one_pass_of_the_encoder_serves_all_treebanks(network, preparation, sentences, monkeypatch):

@@ -59,6 +59,11 @@ class TreebankHeads:
         result: Tensor = self.heads["labels"](h)
         return result
 
+    def label_probabilities(self, h: Tensor) -> Tensor:
+        """[queries, D] to probabilities of null and the rules [queries, R + 1], for inference."""
+        result: Tensor = self.heads["labels"].probabilities(h)
+        return result
+
     def anchors(self, h: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> Tensor:
         """Logits [B, N, T] that a query is anchored to a token."""
         result: Tensor = self.heads["anchors"](h, layout, tokens, token_layout).squeeze(-1)

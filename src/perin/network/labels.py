@@ -37,3 +37,16 @@ class LabelHead(nn.Module):
         latent = self.latent(h).tanh().view(len(h), self.components, h.shape[1])
         mixed = torch.bmm(prior[:, None], self.output(latent).softmax(-1)).squeeze(1)
         return mixed.clamp_min(TINIEST).log()
+
+    def probabilities(self, h: Tensor) -> Tensor:
+        """What :meth:`forward` gives the logarithm of, for inference: holds one component at a time."""
+        if self.components == 1:
+            plain: Tensor = self.output(h).softmax(-1)
+            return plain
+        gates = self.prior(h).sigmoid()
+        prior = gates / gates.sum(-1, keepdim=True)
+        latent = self.latent(h).tanh().chunk(self.components, dim=-1)
+        mixed = self.output(latent[0]).softmax(-1).mul_(prior[:, :1])
+        for number in range(1, self.components):
+            mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
+        return mixed

@@ -19,6 +19,9 @@ from perin.network.network import Hidden, Network
 Scores: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
 
+CHUNK = 512
+"""Queries whose labels are scored at once: few enough for the scores of all rules to stay in a processor's cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Output:
@@ -28,7 +31,7 @@ class Output:
     """
 
     labels: Scores
-    """[T * Q, R + 1]"""
+    """[K, R + 1]: of the accepted queries."""
     accepted: Ints
     """[K]: ascending numbers of the queries whose best class is not null; if there are none, the least likely null."""
     presence: Scores
@@ -59,13 +62,12 @@ def predict(network: Network, batch: InputBatch, treebanks: Sequence[str]) -> di
 
 def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
     layout, tokens = hidden.query_layout, hidden.token_layout
-    log_probabilities = heads.labels(hidden.queries)
-    rows = _accepted(log_probabilities, layout)
+    rows, probabilities = _nodes(hidden.queries, layout, heads)
     kept = Layout(np.bincount(layout.sequences[rows], minlength=layout.batch), layout.device)
     h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
 
     sizes = heads.sizes
-    labels = _array(log_probabilities.exp())
+    labels = _array(probabilities)
     presence = _array(heads.presence(h, kept).sigmoid())
     edge_labels = heads.edge_labels(h, kept)
     edge_labels_array = _array(edge_labels.sigmoid() if sizes.multi_label else edge_labels.softmax(-1))
@@ -79,11 +81,10 @@ def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
     outputs = []
     for number in range(layout.batch):
         k, t = int(kept.lengths[number]), int(tokens.lengths[number])
-        queries = slice(layout.starts[number], layout.starts[number] + layout.lengths[number])
         nodes = slice(kept.starts[number], kept.starts[number] + k)
         outputs.append(
             Output(
-                labels=labels[queries],
+                labels=labels[nodes],
                 accepted=rows[nodes] - layout.starts[number],
                 presence=presence[number, :k, :k],
                 edge_labels=edge_labels_array[number, :k, :k],
@@ -97,17 +98,31 @@ def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
     return outputs
 
 
-def _accepted(log_probabilities: Tensor, layout: Layout) -> Ints:
-    """The rows of the accepted queries, ascending; at least one in each sentence that has tokens."""
-    best = log_probabilities.argmax(-1).cpu().numpy() > 0
-    missing = (layout.lengths > 0) & (np.bincount(layout.sequences[best], minlength=layout.batch) == 0)
-    if missing.any():
-        null = log_probabilities[:, 0].cpu().numpy()
-        for number in np.flatnonzero(missing):
-            start = layout.starts[number]
-            best[start + null[start : start + layout.lengths[number]].argmin()] = True
-    rows: Ints = np.flatnonzero(best).astype(np.int64)
-    return rows
+def _nodes(queries: Tensor, layout: Layout, heads: TreebankHeads) -> tuple[Ints, Tensor]:
+    """The rows of the accepted queries, ascending, and their distributions over null and the rules.
+
+    At least one in each sentence that has tokens.
+    """
+    best, nulls, kept = [], [], []
+    for part in queries.split(CHUNK):
+        probabilities = heads.label_probabilities(part)
+        accepted = probabilities.argmax(-1) > 0
+        best.append(accepted)
+        nulls.append(probabilities[:, 0])
+        kept.append(probabilities[accepted])
+    is_node, labels = torch.cat(best).cpu().numpy(), torch.cat(kept)
+    rows: Ints = np.flatnonzero(is_node)
+    missing = (layout.lengths > 0) & (np.bincount(layout.sequences[rows], minlength=layout.batch) == 0)
+    if not missing.any():
+        return rows, labels
+    null = torch.cat(nulls).cpu().numpy()
+    starts, lengths = layout.starts[missing], layout.lengths[missing]
+    least = [start + null[start : start + length].argmin() for start, length in zip(starts, lengths, strict=True)]
+    more = torch.from_numpy(np.array(least)).to(queries.device)
+    rows = np.concatenate((rows, least))
+    order = np.argsort(rows)
+    labels = torch.cat((labels, heads.label_probabilities(pick(queries, more))))
+    return rows[order], pick(labels, torch.from_numpy(order).to(queries.device))
 
 
 def _over_nodes(scores: Tensor, layout: Layout) -> Tensor:
