@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from machine import processor
+
 import perin
 from perin.commands.convert import convert
 from perin.files import read_lines
@@ -31,14 +33,14 @@ MEMORY = {
     "all graphs held": "graphs = list(load(path))",
     "all of json.loads held": "data = [json.loads(line) for line in read_lines(path)]",
 }
-PEAK = """
+PEAK = r"""
 import json, re, sys
 from perin.files import read_lines
 from perin.graphs import load
 path = sys.argv[1]
 {body}
 with open("/proc/self/status") as status:
-    print(re.search(r"VmHWM:\\s*(\\d+) kB", status.read())[1])
+    print(re.search(r"VmHWM:\s*(\d+) kB", status.read())[1])
 """
 
 
@@ -100,16 +102,6 @@ def cpu_seconds(job: Callable[[], object]) -> float:
 def exhaust(items: Iterable[object]) -> None:
     for _ in items:
         pass
-
-
-def processor() -> str:
-    """The processor's model, without the name of the machine."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as stream:
-            models = [line.partition(":")[2].strip() for line in stream if line.startswith("model name")]
-    except OSError:
-        return platform.processor() or platform.machine()
-    return f"{len(models)} x {models[0]}" if models else platform.machine()
 
 
 if __name__ == "__main__":
