@@ -54,8 +54,7 @@ def imported(*arguments: str) -> set[str]:
         "except SystemExit: pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    done = run("-c", code, *arguments)
-    return set(done.stderr.split())
+    return set(run("-c", code, *arguments).stderr.split())
 
 
 def test_the_check_below_sees_imports():
@@ -64,7 +63,7 @@ def test_the_check_below_sees_imports():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["convert", "--help"], ["convert", "--list"], ["validate", "--help"]]
+    "arguments", [["--help"], ["convert", "--list"], *([verb, "--help"] for verb in VERBS)], ids=str
 )
 def test_no_heavy_package_is_imported_for_help(arguments):
     assert imported(*arguments).isdisjoint(HEAVY[:4])
