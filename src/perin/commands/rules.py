@@ -103,7 +103,7 @@ class Report:
         memory = "" if self.peak_mb is None else f", {self.peak_mb:,.0f} MB"
         lines = [
             f"{self.sentences:,} sentences, {learned.nodes:,} nodes, {learned.labels:,} labels",
-            f"{len(learned.rules):,} rules of {learned.candidates:,} candidates, {gap}: {learned.lower_bound:,} are needed",
+            f"{len(learned.rules):,} rules of {learned.candidates:,} candidates; {learned.lower_bound:,} needed: {gap}",
             f"{learned.seconds:.1f} s{memory}",
         ]
         if self.coverage is not None:
