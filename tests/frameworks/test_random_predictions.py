@@ -104,11 +104,41 @@ def test_probabilities_of_nodes_and_edges(sample: Any, random_prediction: Callab
     graph = form.decode(prediction, words, probabilities=True)
     for part in (*graph.nodes, *graph.edges):
         assert part.extra is not None
-        assert 0 <= part.extra["probability"] <= 1.0001
-        assert ("top" in part.extra) == (form.has_tops and isinstance(part, Node))
+        assert 0 <= part.extra["probability"] <= 1
+        assert 0 <= part.extra["label_probability"] <= 1
+        assert ("top_probability" in part.extra) == (form.has_tops and isinstance(part, Node))
     bare = replace(
         graph,
         nodes=tuple(replace(node, extra=None) for node in graph.nodes),
         edges=tuple(replace(edge, extra=None) for edge in graph.edges),
     )
     assert bare == form.decode(prediction, words)
+
+
+def _yields(words: Any, number: int, node: Node) -> bool:
+    """Whether a rule yields a node's label from the tokens that the node is anchored to."""
+    (anchor,) = node.anchors or ()
+    tokens = [token for token in _sentence(6).tokens if anchor.start <= token.start and token.end <= anchor.end]
+    forms, lemmas = (tuple(getattr(token, name) for token in tokens) for name in ("form", "lemma"))
+    return words.rules.apply(number, forms, lemmas) == node.label
+
+
+def test_probabilities_are_those_of_the_heads(samples: dict[str, Any], random_prediction: Callable[..., Any]) -> None:
+    """In EDS a node's id is the place of its query, and each pair of nodes has one label."""
+    form, words = samples["eds"].framework, samples["eds"].vocabulary
+    prediction = random_prediction(np.random.default_rng(0), form, words, _sentence(6), 2, 2.0)
+    graph = form.decode(prediction, words, probabilities=True)
+    assert len(graph.edges) > 3
+    for node in graph.nodes:
+        assert node.extra is not None
+        assert node.extra["probability"] == pytest.approx(1 - prediction.labels[node.id, 0], abs=6e-5)
+        assert node.extra["top_probability"] == pytest.approx(prediction.tops[node.id], abs=6e-5)
+        yielding = [number for number in range(1, len(words.rules) + 1) if _yields(words, number, node)]
+        joint = prediction.labels[node.id, yielding].sum()
+        assert node.extra["probability"] * node.extra["label_probability"] == pytest.approx(joint, abs=2e-4)
+    for edge in graph.edges:
+        assert edge.extra is not None
+        label = words.edge_labels.index(edge.label)
+        assert edge.extra["probability"] == pytest.approx(prediction.presence[edge.source, edge.target], abs=6e-5)
+        score = prediction.edge_labels[edge.source, edge.target, label]
+        assert edge.extra["label_probability"] == pytest.approx(score, abs=6e-5)

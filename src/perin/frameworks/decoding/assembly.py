@@ -19,6 +19,8 @@ from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.space import fold
 
+_SMALLEST = 1e-9
+
 
 def assembled(
     bare: Graph,
@@ -52,19 +54,30 @@ def with_probabilities(
 ) -> Graph:
     """An assembled graph whose nodes and edges say in ``extra`` how probable they are.
 
-    ``probability`` is that of a node's label, or of an edge and its label; ``top`` is that of a node being the top.
+    ``probability`` is that of the node or edge, ``label_probability`` that of its label if it exists, and
+    ``top_probability`` that of a node being the top, where there is a top head.
     """
-    kept = np.flatnonzero(structure.keep).tolist()
-    extras: list[dict[str, float]] = [{"probability": nodes.probabilities[query]} for query in kept]
+    kept = np.flatnonzero(structure.keep)
+    exists = np.clip(1 - prediction.labels[kept, 0], _SMALLEST, 1)
+    labelled = np.minimum(np.array(nodes.probabilities, dtype=np.float32)[kept] / exists, 1)
+    node_scores = {"probability": exists, "label_probability": labelled}
     if prediction.tops is not None:
-        for extra, query in zip(extras, kept, strict=True):
-            extra["top"] = float(prediction.tops[query])
+        node_scores["top_probability"] = prediction.tops[kept]
     sources, targets = structure.edges.T
-    scores = prediction.presence[sources, targets][:, None] * prediction.edge_labels[sources, targets]
-    made = (replace(node, extra=extra) for node, extra in zip(graph.nodes, extras, strict=True))
-    probable = zip(graph.edges, scores[labels].tolist(), strict=True)
-    edges = (replace(edge, extra={"probability": probability}) for edge, probability in probable)
+    rows, columns = np.nonzero(labels)
+    edge_scores = {
+        "probability": prediction.presence[sources, targets][rows],
+        "label_probability": prediction.edge_labels[sources[rows], targets[rows], columns],
+    }
+    made = (replace(node, extra=extra) for node, extra in zip(graph.nodes, _records(node_scores), strict=True))
+    edges = (replace(edge, extra=extra) for edge, extra in zip(graph.edges, _records(edge_scores), strict=True))
     return replace(graph, nodes=tuple(made), edges=tuple(edges))
+
+
+def _records(columns: Mapping[str, NDArray[np.float32]]) -> list[dict[str, float]]:
+    """A mapping of arrays as a list of mappings, rounded to what the scores are worth."""
+    lists = [np.round(column.astype(np.float64), 4).tolist() for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def chosen_properties(
