@@ -96,7 +96,7 @@ def test_ascent_forbids_no_cell_of_a_better_map(data, framework, brute):
 def test_climbing_ends_at_a_lawful_map_no_worse_than_its_start(data, framework, brute):
     each = problem(data, brute, framework)
     start = data.draw(st.sampled_from([image for image in images(each.shape, brute) if lawful(each, image)]))
-    image, value = climb(each, start)
+    image, value = climb(each, start, LATER)
     assert lawful(each, image)
     assert value == each.value(image) >= each.value(start)
 
@@ -147,8 +147,8 @@ def test_a_map_outside_the_cells_in_question_may_be_the_best():
     each = build(features, [{"labels": 1}], (2, 2))
     incumbent = Incumbent(each)
     incumbent.offer(np.array([0, 1]), each.value(np.array([0, 1])))
-    proof = Proof(each, np.array([[True, False], [False, False]]), incumbent)
-    assert proof.run(LATER) == 1
+    proof = Proof(each, np.array([[True, False], [False, False]]), incumbent, LATER)
+    assert proof.run() == 1
     assert proof.bound == 1
 
 
@@ -181,7 +181,7 @@ def test_swaps_are_judged_by_the_arcs_between_the_two_nodes():
     graph = Graph("1", nodes=(Node(0, "a"), Node(1, "a")), edges=(Edge(0, 1, "x"), Edge(0, 1, "y")))
     content = items(graph)
     each = build(shared_features(content, content, ["labels", "edges"]), [{"labels": 1, "edges": 1}], (2, 2))
-    image, value = climb(each, np.array([1, 0]))
+    image, value = climb(each, np.array([1, 0]), LATER)
     assert image.tolist() == [0, 1]
     assert value == 4 * each.bases[0]
 

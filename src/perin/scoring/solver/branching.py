@@ -18,13 +18,14 @@ ROUNDS = 4
 class Branching:
     """A depth-first search that can be interrupted; what is open then is kept, so that its bound is known."""
 
-    def __init__(self, problem: Problem, incumbent: Incumbent) -> None:
+    def __init__(self, problem: Problem, incumbent: Incumbent, deadline: Deadline) -> None:
         self._problem = problem
         self._incumbent = incumbent
+        self._deadline = deadline
         self._ascent = Ascent(problem)
         root = self._ascent.start()
         relaxed = relax(self._ascent.cell_weights(root), root.allowed, monotone=problem.monotone)
-        incumbent.offer(*climb(problem, relaxed.image))
+        incumbent.offer(*climb(problem, relaxed.image, deadline))
         self._open = [(relaxed.bound, root, ROOT_ROUNDS)]
 
     @property
@@ -40,10 +41,10 @@ class Branching:
             cells |= part.allowed
         return cells
 
-    def search(self, cases: int, deadline: Deadline) -> bool:
+    def search(self, cases: int) -> bool:
         """Look at so many cases at most; whether the best known map is proven to be the best."""
         while self._open:
-            if cases <= 0 or deadline.over:
+            if cases <= 0 or self._deadline.over:
                 return False
             bound, part, rounds = self._open.pop()
             if bound >= self._incumbent.value + self._problem.grain:
@@ -56,7 +57,7 @@ class Branching:
         if tightened is None:
             return
         part, relaxed = tightened
-        self._incumbent.offer(*climb(self._problem, relaxed.image))
+        self._incumbent.offer(*climb(self._problem, relaxed.image, self._deadline))
         goal = self._incumbent.value + self._problem.grain
         if relaxed.bound < goal:
             return

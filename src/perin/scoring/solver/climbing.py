@@ -9,17 +9,21 @@ import numpy as np
 from perin.scoring.solver.features import Floats, Integers
 from perin.scoring.solver.problem import Problem
 from perin.scoring.solver.relaxation import best_map
+from perin.scoring.solver.solution import Deadline
 
 
-def climb(problem: Problem, image: Integers) -> tuple[Integers, float]:
-    """A map that no reassignment, move or swap improves, and its value.  The start may break UCCA's demands."""
+def climb(problem: Problem, image: Integers, deadline: Deadline) -> tuple[Integers, float]:
+    """A map that no reassignment, move or swap improves (unless time runs out), and its value.
+
+    The start may break UCCA's demands.
+    """
     image = _repaired(problem, image)
     value = problem.value(image)
     while True:
         gains = _gains(problem, image)
         for candidate in _candidates(problem, image, gains):
             reached = problem.value(candidate)
-            if reached > value:
+            if reached > value and not deadline.over:
                 image, value = candidate, reached
                 break
         else:

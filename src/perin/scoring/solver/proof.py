@@ -25,20 +25,21 @@ ROUNDING = 8
 class Proof:
     """Settles one level after the other.  Once the best value of a level is known, the levels after it must keep it."""
 
-    def __init__(self, problem: Problem, allowed: Booleans, incumbent: Incumbent) -> None:
+    def __init__(self, problem: Problem, allowed: Booleans, incumbent: Incumbent, deadline: Deadline) -> None:
         self._problem = problem
         self._incumbent = incumbent
+        self._deadline = deadline
         self._program = Program(problem, allowed)
         self._weight = self._branching_weight()
         self.bound = math.inf
         """No map over the cells in question is worth more on the first level."""
 
-    def run(self, deadline: Deadline) -> int:
+    def run(self) -> int:
         """Settle as many levels as time allows; how many."""
         levels = len(self._problem.levels)
         for level in range(levels):
             self._program.set_level(level)
-            bound = self._settle(level, deadline)
+            bound = self._settle(level)
             if level == 0:
                 self.bound = bound
             known = self._known(level)
@@ -47,9 +48,9 @@ class Proof:
             self._program.demand(level, known)
         return levels
 
-    def _settle(self, level: int, deadline: Deadline) -> float:
+    def _settle(self, level: int) -> float:
         """The lowest bound that can be proven for this level: branch on fractions, highest bound first, then newest."""
-        root = self._program.solve(deadline)
+        root = self._program.solve(self._deadline)
         if root.bound == math.inf:
             return math.inf
         if _floor(root.bound) > self._known(level):
@@ -60,7 +61,7 @@ class Proof:
         while cases and -cases[0][0] > self._known(level):
             bound, _, fixed = heapq.heappop(cases)
             self._program.fix(fixed)
-            optimum = self._program.solve(deadline)
+            optimum = self._program.solve(self._deadline)
             if optimum.bound == math.inf:
                 return -bound
             if _floor(optimum.bound) > self._known(level):
@@ -90,7 +91,8 @@ class Proof:
     def _round(self, optimum: Optimum) -> None:
         """Offer the map nearest to an optimum over fractions."""
         spread = self._program.spread(optimum.cells)
-        self._incumbent.offer(*climb(self._problem, best_map(spread, spread > FRACTION, monotone=False)))
+        start = best_map(spread, spread > FRACTION, monotone=False)
+        self._incumbent.offer(*climb(self._problem, start, self._deadline))
 
     def _known(self, level: int) -> int:
         return self._problem.level_value(self._incumbent.image, level)

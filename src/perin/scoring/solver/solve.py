@@ -44,12 +44,12 @@ def best_correspondence(
 def solve(problem: Problem, deadline: Deadline) -> Solution:
     """The best map, with as much proof as time allows."""
     incumbent = Incumbent(problem)
-    branching = Branching(problem, incumbent)
-    settled = branching.search(_cases(problem), deadline)
+    branching = Branching(problem, incumbent, deadline)
+    settled = branching.search(_cases(problem))
     bound: float = problem.first_level_bound(branching.bound)
     if not settled and not problem.monotone and not deadline.over:
-        proof = Proof(problem, branching.open_cells, incumbent)
-        settled = proof.run(deadline) == len(problem.levels)
+        proof = Proof(problem, branching.open_cells, incumbent, deadline)
+        settled = proof.run() == len(problem.levels)
         bound = min(bound, proof.bound)
     image = incumbent.image
     objective = problem.level_value(image, 0)
