@@ -21,7 +21,7 @@ _SHORT = word_set("arm bad eis fuß gas hof hut ohr ort rad see tag tal tee tor 
 """Nouns of three letters that form compounds; others of that length are mostly syllables."""
 _NO_NOUNS = re.compile(
     r"(?:[bdflmnrst]|eil|schl)ung(?:en)?|[nst]?ionen|schaft(?:en)?|.?[hk]eit(?:en)?|tum|isch(?:e[nrms]?)?|chen|sten|rechen"
-    r"|stag(?:e?s|en?)?|char|eins|frank|klei|komi|mate|mill|quad|russ|schoko|span|touri|verb|vers|zent"
+    r"|stag(?:e?s|en?)?|char|dien|eins|frank|klei|komi|mate|mill|quad|russ|schoko|span|touri|verb|vers|zent"
 )
 """What the dictionary has as nouns and what is more often the end of a word."""
 
