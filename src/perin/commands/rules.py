@@ -1,7 +1,7 @@
 """Learn the minimal set of relative label rules of a treebank and tell how small it is.
 
-All files of TREEBANK count as one.  Tokens are those of --tokens (a file for each file of TREEBANK), split further
-where an anchor lies inside a word, or our own.  --output writes the rules as JSON.
+All files of TREEBANK count as one.  Tokens are those of --tokens (one file for all of TREEBANK, or as many as there),
+split further where an anchor lies inside a word, or our own.  --output writes the rules as JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin rules``."""
     parser.add_argument("treebank", nargs="+", metavar="TREEBANK", help="files of graphs of one framework and language")
     parser.add_argument(
-        "--tokens", nargs="+", metavar="FILE", help="tokens of TREEBANK (CoNLL-U or companion MRP; default: our own)"
+        "--tokens",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="tokens of TREEBANK (CoNLL-U or companion MRP; default: our own); may be repeated",
     )
     parser.add_argument("--coverage", metavar="DEV", help="tell how many labels of these graphs the rules can yield")
     parser.add_argument("--coverage-tokens", metavar="FILE", help="tokens of DEV (default: our own)")
@@ -121,7 +125,7 @@ class Report:
 
 def report_rules(
     treebank: Sequence[str | Path],
-    tokens: Sequence[str | Path] | None = None,
+    tokens: Sequence[str | Path] = (),
     *,
     dev: str | Path | None = None,
     dev_tokens: str | Path | None = None,
@@ -130,15 +134,17 @@ def report_rules(
 ) -> Report:
     """Learn the rules of a treebank; see the module's text."""
     from perin.frameworks.learn import treebank_glossary, treebank_items
-    from perin.frameworks.treebank import joined, read_treebank
+    from perin.frameworks.treebank import joined
     from perin.labels.coverage import coverage
     from perin.labels.minimal import learn_rules
     from perin.labels.space import fold
 
-    if tokens is not None and len(tokens) != len(treebank):
-        raise UsageError(f"--tokens names {len(tokens)} files, TREEBANK {len(treebank)}; they belong together")
-    beside: Sequence[str | Path | None] = tokens or [None] * len(treebank)
-    train = joined([read_treebank(*pair) for pair in zip(treebank, beside, strict=True)])
+    if jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least one process is needed")
+    beside = list(tokens) if len(tokens) > 1 else [tokens[0] if tokens else None] * len(treebank)
+    if len(beside) != len(treebank):
+        raise UsageError(f"--tokens names {len(beside)} files, TREEBANK {len(treebank)}; they belong together")
+    train = joined([_read(*pair) for pair in zip(treebank, beside, strict=True)])
     glossary = treebank_glossary(train.framework, train.graphs, train.sentences, train.language)
 
     def items(part: TreebankFile) -> list[LabelItem]:
@@ -149,7 +155,7 @@ def report_rules(
     learned = learn_rules(known, space, processes=jobs, progress=sys.stderr.isatty(), cache=cache)
     covered = None
     if dev is not None:
-        other = read_treebank(dev, dev_tokens)
+        other = _read(dev, dev_tokens)
         if (other.framework, other.language) != (train.framework, train.language):
             raise UsageError("--coverage: the graphs are of another framework or language than those of TREEBANK")
         covered = coverage(learned.rules, {fold(item.label) for item in known}, items(other))
@@ -176,6 +182,16 @@ def frequent_rules(learned: LearnedRules, items: Iterable[LabelItem], count: int
         FrequentRule(str(rule), nodes[number], list(examples.get(number, ())))
         for number, rule in enumerate(first, start=1)
     ]
+
+
+def _read(path: str | Path, tokens: str | Path | None) -> TreebankFile:
+    from perin.frameworks.treebank import read_treebank
+
+    part = read_treebank(path, tokens)
+    if part.without_tokens:
+        what = f"{len(part.without_tokens)} graphs of {path} have no tokens in {tokens} and got our own"
+        print(f"perin rules: warning: {what}; the first is {part.without_tokens[0]}", file=sys.stderr)
+    return part
 
 
 def _shortened(text: str, longest: int = 40) -> str:

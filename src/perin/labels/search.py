@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from signal import SIG_IGN, SIGINT, signal
 
 from tqdm import tqdm
 
@@ -19,19 +20,25 @@ def search(tasks: Sequence[Task], separators: Sequence[str], *, processes: int, 
     """All occurrences that the tasks ask for; the order does not depend on the number of processes."""
     pieces = _pieces(tasks)
     find = partial(find_occurrences, separators=separators)
-    bar = tqdm(total=len(pieces), desc="rules", unit="piece", disable=not progress, leave=False)
-    found = []
-    with bar:
-        if processes <= 1 or len(pieces) <= 1:
-            for piece in pieces:
-                found.append(find(piece))
-                bar.update()
-        else:
-            with ProcessPoolExecutor(min(processes, len(pieces)), mp_context=get_context("spawn")) as pool:
-                for part in pool.map(find, pieces):
-                    found.append(part)
-                    bar.update()
+    with tqdm(total=len(pieces), desc="rules", unit=" pieces", disable=not progress, leave=False) as bar:
+        found = []
+        for part in _mapped(find, pieces, processes):
+            found.append(part)
+            bar.update()
     return merged(found or [find(())])
+
+
+def _mapped(
+    find: Callable[[Sequence[Task]], Occurrences], pieces: Sequence[Sequence[Task]], processes: int
+) -> Iterator[Occurrences]:
+    """Like ``map``; an interrupt is for this process, which then ends the others."""
+    if processes <= 1 or len(pieces) <= 1:
+        yield from map(find, pieces)
+        return
+    context = get_context("spawn")
+    workers = min(processes, len(pieces))
+    with ProcessPoolExecutor(workers, context, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
+        yield from pool.map(find, pieces)
 
 
 def _pieces(tasks: Sequence[Task]) -> list[list[Task]]:
