@@ -46,7 +46,7 @@ class LabelHead(nn.Module):
         gates = self.prior(h).sigmoid()
         prior = gates / gates.sum(-1, keepdim=True)
         latent = self.latent(h).tanh().chunk(self.components, dim=-1)
-        mixed = self.output(latent[0]).softmax(-1).mul_(prior[:, :1])
+        mixed: Tensor = self.output(latent[0]).softmax(-1).mul_(prior[:, :1])
         for number in range(1, self.components):
             mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
         return mixed
