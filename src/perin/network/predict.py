@@ -104,7 +104,7 @@ def _nodes(queries: Tensor, layout: Layout, heads: TreebankHeads) -> tuple[Ints,
     At least one in each sentence that has tokens.
     """
     best, nulls, kept = [], [], []
-    for part in queries.split(CHUNK):
+    for part in torch.split(queries, CHUNK):
         probabilities = heads.label_probabilities(part)
         accepted = probabilities.argmax(-1) > 0
         best.append(accepted)
