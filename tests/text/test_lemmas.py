@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.errors import MissingDependencyError
 from perin.text import lemmatize, tokenize
+from perin.text.dictionary import _folder
 from perin.text.lemmas import lemmatize_all
 
 ENGLISH = """
@@ -112,6 +114,11 @@ def test_any_forms_have_lemmas(language: str, forms: list[str]) -> None:
     lemmas = lemmatize_all(forms, language)
     assert len(lemmas) == len(forms)
     assert all(lemmas)
+
+
+def test_a_missing_dictionary_is_named() -> None:
+    with pytest.raises(MissingDependencyError, match="English lemmas needs the package no_such_package"):
+        _folder("no_such_package", "English lemmas")
 
 
 def gold(path: Path) -> Iterator[list[tuple[str, str]]]:

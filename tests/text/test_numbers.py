@@ -191,6 +191,7 @@ def test_cn2an_writes_and_reads_the_same(number: int) -> None:
         ("deu", "tausendundeine", "1001"),
         ("deu", "zwei Millionen dreihunderttausend", "2300000"),
         ("deu", "1,5 Millionen", "1500000"),
+        ("deu", "eine Milliarde neunundachtzig Millionen", "1089000000"),
         ("deu", "8.586", "8586"),
         ("deu", "19,3", "19.3"),
         ("deu", "31.", "31"),

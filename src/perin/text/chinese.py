@@ -65,8 +65,7 @@ def segmented(text: str) -> bool:
     >>> segmented("我 有 一 本 书 。"), segmented("我有一本书。"), segmented("我有一本书。 他没有。")
     (True, False, False)
     """
-    lengths = [sum(map(_is_han, chunk)) for chunk in text.split()]
-    lengths = [length for length in lengths if length]
+    lengths = [length for chunk in text.split() if (length := len(_HAN.findall(chunk)))]
     return len(lengths) > 1 and sum(lengths) < _SEGMENTED * len(lengths)
 
 
@@ -85,13 +84,9 @@ def pieces(run: str) -> tuple[Piece, ...]:
     """
     found = []
     for match in _SCRIPTS.finditer(run):
-        ends = _words(match.group()) if _is_han(match.group()[0]) else [match.end() - match.start()]
+        ends = _words(match.group()) if _HAN.match(match.group()) else [match.end() - match.start()]
         found += [Piece(match.start() + end) for end in ends]
     return tuple(piece for piece in found if not _EXTENDS.match(run, piece.end))
-
-
-def _is_han(character: str) -> bool:
-    return _HAN.match(character) is not None
 
 
 def _words(text: str) -> list[int]:

@@ -23,7 +23,7 @@ _SCALES = tuple(
     (re.compile(scale), value)
     for scale, value in (
         ("billion(?:en)?", 10**12),
-        ("milliarden?", 10**9),
+        ("milliarde(?:n(?!eun))?", 10**9),
         ("million(?:en)?", 10**6),
         ("tausend", 10**3),
         ("hundert", 10**2),
