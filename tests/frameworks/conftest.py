@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_vocabulary
 from perin.frameworks.prediction import Prediction
 from perin.frameworks.registry import framework
+from perin.frameworks.target import Target
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse
@@ -213,6 +216,29 @@ def learn() -> Callable[..., Vocabulary]:
 
 
 @pytest.fixture(scope="session")
+def same_target() -> Callable[[Target, Target], bool]:
+    """Whether two targets are the same up to the order of their nodes."""
+    return lambda first, second: as_graph(first).isomorphic(as_graph(second))
+
+
+@pytest.fixture(scope="session", name="shuffled")
+def shuffling() -> Callable[[Graph, int], Graph]:
+    """The same graph with other ids and in another order."""
+
+    def shuffled(graph: Graph, seed: int) -> Graph:
+        rng = random.Random(seed)
+
+        def mixed(items: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(rng.sample(list(items), len(items)))
+
+        ids = dict(zip((node.id for node in graph.nodes), rng.sample(range(9999), len(graph)), strict=True))
+        nodes = [replace(node, properties=mixed(node.properties)) for node in graph.nodes]
+        return replace(graph, nodes=mixed(nodes), edges=mixed(graph.edges)).relabelled(ids)
+
+    return shuffled
+
+
+@pytest.fixture(scope="session")
 def random_prediction() -> Callable[..., Prediction]:
     """Random scores of the shapes that the heads emit; ``sharpness`` 0 is even, larger is nearer to 0 and 1."""
 
@@ -247,3 +273,22 @@ def random_prediction() -> Callable[..., Prediction]:
         )
 
     return make
+
+
+def as_graph(target: Target) -> Graph:
+    """A target as a graph, so that equality up to the order of nodes can be tested."""
+
+    def row(array: np.ndarray | None, index: int) -> str:
+        return "" if array is None else str(np.asarray(array[index]).tolist())
+
+    nodes = []
+    for index in range(len(target)):
+        own = target.rule_nodes == index
+        rules = sorted(zip(target.rule_tokens[own].tolist(), target.rule_ids[own].tolist(), strict=True))
+        arrays = (target.mask, target.anchors, target.properties, target.tops, *target.property_classes.values())
+        nodes.append(Node(index, f"{rules} {[row(array, index) for array in arrays]}"))
+    edges = [
+        Edge(source, target_, f"{target.edge_labels[pair].tolist()} {row(target.edge_attributes, pair)}")
+        for pair, (source, target_) in enumerate(target.edges.tolist())
+    ]
+    return Graph("1", nodes=tuple(nodes), edges=tuple(edges))

@@ -13,6 +13,7 @@ from perin.frameworks.fitting import fitted
 from perin.frameworks.registry import framework
 from perin.frameworks.trip import round_trip
 from perin.graphs import findings, load
+from perin.graphs.graph import Graph
 from perin.graphs.isomorphism import isomorphic
 from perin.text import read_tokens, tokenize
 
@@ -38,6 +39,23 @@ def _lost(folder: Path, split: str, learn: Callable[..., Any], limit: int | None
 @pytest.mark.parametrize("treebank", TREEBANKS)
 def test_the_first_graphs_come_back(shared: Path, learn: Callable[..., Any], treebank: str) -> None:
     assert _lost(shared / "data" / treebank, "dev", learn, 60) == []
+
+
+@pytest.mark.parametrize("treebank", TREEBANKS)
+def test_order_and_ids_do_not_change_the_target(
+    shared: Path,
+    learn: Callable[..., Any],
+    shuffled: Callable[..., Graph],
+    same_target: Callable[..., bool],
+    treebank: str,
+) -> None:
+    graphs = list(islice(load(shared / "data" / treebank / "dev.mrp.gz"), 20))
+    form = framework(graphs[0].framework or "", graphs[0].language)
+    words = learn(form, *graphs)
+    for seed, graph in enumerate(graphs):
+        sentence = tokenize(graph.input or "", graph.language, graph.id)
+        target = form.encode(graph, sentence, words)
+        assert same_target(form.encode(shuffled(graph, seed), sentence, words), target)
 
 
 @pytest.mark.slow
