@@ -13,6 +13,7 @@ from perin.scoring.solver.solution import Deadline, Incumbent
 
 ROOT_ROUNDS = 8
 ROUNDS = 4
+"""So many times the bound of the whole problem is lowered, and that of each case."""
 
 
 class Branching:
@@ -98,7 +99,7 @@ def _branching_cells(allowed: Booleans) -> list[tuple[int, int]]:
     for axis in (0, 1):
         counts = allowed.sum(1 - axis)
         open_lines = np.where(counts > 1, counts, allowed.size + 1)
-        line = int(open_lines.argmin()) if len(open_lines) else 0
+        line = int(open_lines.argmin())
         if open_lines[line] <= allowed.size and (best is None or open_lines[line] < best[0]):
             best = int(open_lines[line]), axis, line
     if best is None:

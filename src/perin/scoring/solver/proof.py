@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,8 +20,11 @@ TOLERANCE = 1e-4
 """What HiGHS's optima may be off by, generously: a bound this little below a whole number is that number."""
 FRACTION = 1e-6
 """A cell that is used by less than this is not used."""
-ROUNDING = 8
-"""One in so many cases is rounded to a map."""
+ROUNDING = 4
+"""One in so many optima is rounded to a map."""
+
+_Case: TypeAlias = tuple[float, float, dict[int, float]]
+"""What a heap sorts by, the bound and the age, both negative; and the columns that are fixed."""
 
 
 class Proof:
@@ -31,6 +36,7 @@ class Proof:
         self._deadline = deadline
         self._program = Program(problem, allowed)
         self._weight = self._branching_weight()
+        self._numbers = itertools.count(1)
         self.bound = math.inf
         """No map over the cells in question is worth more on the first level."""
 
@@ -53,34 +59,36 @@ class Proof:
         root = self._program.solve(self._deadline)
         if root.bound == math.inf:
             return math.inf
-        if _floor(root.bound) > self._known(level):
-            self._round(root)
+        cases: list[_Case] = []
+        explained = self._split(level, root, {}, cases)
         self._program.forbid(root.bound - root.reduced_costs < self._known(level) - TOLERANCE)
-        cases: list[tuple[float, int, dict[int, float]]] = []
-        number = self._split(cases, root, {}, 0)
-        while cases and -cases[0][0] > self._known(level):
+        while explained and cases and -cases[0][0] > self._known(level):
             bound, _, fixed = heapq.heappop(cases)
             self._program.fix(fixed)
             optimum = self._program.solve(self._deadline)
             if optimum.bound == math.inf:
                 return -bound
-            if _floor(optimum.bound) > self._known(level):
-                if number % ROUNDING == 0 or self._branching_column(optimum) is None:
-                    self._round(optimum)
-                number = self._split(cases, optimum, fixed, number)
+            explained = self._split(level, optimum, fixed, cases)
         self._program.fix({})
-        return min(_floor(root.bound), self._known(level))
+        return min(_floor(root.bound), self._known(level)) if explained else _floor(root.bound)
 
-    def _split(
-        self, cases: list[tuple[float, int, dict[int, float]]], optimum: Optimum, fixed: dict[int, float], number: int
-    ) -> int:
-        """Add the two cases of a cell that is used by a fraction: not used, used.  The number of cases so far."""
+    def _split(self, level: int, optimum: Optimum, fixed: dict[int, float], cases: list[_Case]) -> bool:
+        """Add the cases of an optimum that may hide a better map: some cell that it uses by a fraction is used, or not.
+
+        False if it uses none by a fraction and yet is no map, which only numerical trouble can explain.
+        """
+        bound = _floor(optimum.bound)
+        if bound <= self._known(level):
+            return True
         column = self._branching_column(optimum)
-        if column is not None:
-            for value in (0.0, 1.0):
-                number += 1
-                heapq.heappush(cases, (-_floor(optimum.bound), -number, {**fixed, column: value}))
-        return number
+        number = next(self._numbers)
+        if column is None or not fixed or number % ROUNDING == 0:
+            self._round(optimum)
+        if column is None:
+            return bound <= self._known(level)
+        heapq.heappush(cases, (-bound, -number, {**fixed, column: 0.0}))
+        heapq.heappush(cases, (-bound, -number - 0.5, {**fixed, column: 1.0}))
+        return True
 
     def _branching_column(self, optimum: Optimum) -> int | None:
         fractional = np.minimum(optimum.cells, 1 - optimum.cells)
