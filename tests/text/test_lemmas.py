@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.errors import MissingDependencyError
+from perin.errors import MissingDependencyError, UsageError
 from perin.text import lemmatize, tokenize
 from perin.text.dictionary import _folder
 from perin.text.lemmas import lemmatize_all
@@ -105,6 +105,12 @@ def test_what_is_no_word_is_its_own_lemma() -> None:
         for form in ("3,5", "!!!", "中", "x" * 500, "👍"):
             assert lemmatize(form, language) == form
     assert lemmatize("Häuser", None) == "Häuser"
+
+
+def test_codes_of_languages() -> None:
+    assert lemmatize("Häuser", "de") == lemmatize("Häuser", "deu") == "Haus"
+    with pytest.raises(UsageError, match="unknown language 'fra'"):
+        lemmatize("maisons", "fra")
 
 
 @pytest.mark.parametrize("language", ["eng", "deu", "ces"])

@@ -64,6 +64,11 @@ def test_conllu_with_ranges_and_a_text_that_starts_with_a_space(write) -> None:
     assert (sentence.id, sentence.text) == (None, " post  office")
 
 
+def test_comments_alone_and_empty_sentences(write) -> None:
+    sentences = list(read_tokens(write("x.conllu", "# a file\n\n# sent_id = e\n# text = \n\n# text = a\n" + row("a"))))
+    assert [(sentence.id, sentence.text, len(sentence)) for sentence in sentences] == [("e", "", 0), (None, "a", 1)]
+
+
 def test_punctuation_may_be_written_otherwise(write) -> None:
     [sentence] = read_tokens(write("x.conllu", '# text = "\n' + row("``", "TokenRange=0:1")))
     assert sentence.tokens == (Token('"', '"', 0, 1),)
@@ -132,6 +137,11 @@ def test_companion(write) -> None:
         Token(".", ".", 7, 8),
     )
     assert (sentence.id, sentence.language, sentence.text) == ("7", "eng", "I can't.")
+
+
+def test_companion_of_a_language_without_lemmatizer(write) -> None:
+    [sentence] = read_tokens(write("x.mrp", companion([node(0, "Was", 0, 3)], input="Was", language="fra")))
+    assert (sentence.language, sentence.tokens) == ("fra", (Token("Was", "Was", 0, 3),))
 
 
 def test_overlapping_words_of_a_companion_are_one_token(write) -> None:

@@ -24,9 +24,11 @@ def read(lines: Iterable[str], source: str, language: str | None) -> Iterator[Se
     Words of a multiword token that spell it one after the other (``do`` ``n't``) are tokens of their own; other
     multiword tokens (``zum``) are one token with the lemma of their first word.  Empty nodes are left out.
     A lemma ``_`` is replaced by the own lemmatizer's, for which a language is needed; without one by the form.
+    Comments that stand alone are skipped.
     """
     for number, block in _blocks(lines):
-        yield _sentence(block, source, number, language)
+        if not all(row.startswith("#") and not _TEXT.fullmatch(row) for row in block):
+            yield _sentence(block, source, number, language)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

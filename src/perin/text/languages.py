@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from perin.errors import UsageError
 
 LANGUAGES = {"ces": "cs", "deu": "de", "eng": "en", "zho": "zh"}
@@ -13,6 +15,7 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+@cache
 def checked(language: str) -> str:
     """The three-letter code of a known language, which may be given by its two-letter code.
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from perin.text import english, german
 from perin.text.dictionary import dictionary_lemma, guessed_lemma
+from perin.text.languages import checked
 
 _LONGEST = 60
 """Longer forms are not words; they are their own lemmas."""
@@ -21,7 +22,7 @@ def lemmatize(form: str, language: str | None) -> str:
     """
     if language is None or language == "zho" or len(form) > _LONGEST or not any(map(str.isalpha, form)):
         return form
-    return _lemma(form.replace("’", "'"), language)
+    return _lemma(form.replace("’", "'"), checked(language))
 
 
 def lemmatize_all(forms: Sequence[str], language: str | None) -> list[str]:

@@ -13,7 +13,7 @@ from perin.graphs.codecs.registry import locate as graphs
 from perin.graphs.graph import Graph, Node
 from perin.text import conllu_files
 from perin.text.alignment import Place, locate, placed
-from perin.text.languages import checked
+from perin.text.languages import LANGUAGES, checked
 from perin.text.lemmas import lemmatize
 from perin.text.sentence import Sentence
 from perin.text.tokenizer import tokenize
@@ -63,7 +63,8 @@ def _companion(graph: Graph, language: str | None, place: Place) -> Sentence:
         spans = locate([node.label or "" for node in graph.nodes], graph.input, place)
     nodes, ranges = _merged(graph.nodes, spans)
     forms = [node.label or graph.input[start:end] for node, (start, end) in zip(nodes, ranges, strict=True)]
-    lemmas = [_lemma(node, form, language) for node, form in zip(nodes, forms, strict=True)]
+    known = language if language in LANGUAGES else None
+    lemmas = [_lemma(node, form, known) for node, form in zip(nodes, forms, strict=True)]
     return Sentence(graph.input, placed(forms, lemmas, ranges, graph.input, place), graph.id, language)
 
 
