@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.labels import LabelItem, RuleSpace, TokenRule, candidates
+from perin.labels import LabelItem, RuleSpace, TokenRule, instances
 from perin.labels.affixes import LONGEST_LABEL, Cuts
 from perin.labels.enumeration import enumerate_rules
 from perin.labels.keys import distinct_keys
@@ -30,9 +30,9 @@ def coverage(keys, space):
     return covered
 
 
-@pytest.fixture(params=[1, 50, candidates.BATCH])
+@pytest.fixture(params=[1, 20, instances.BATCH])
 def batch(request, monkeypatch):
-    monkeypatch.setattr(candidates, "BATCH", request.param)
+    monkeypatch.setattr(instances, "BATCH", request.param)
 
 
 @pytest.mark.usefixtures("batch")
@@ -48,10 +48,10 @@ def check(items, space):
     decided = {problem.labels[label] for label in problem.decided}
     expected = {}
     for rule, covered in coverage(keys, space).items():
-        open_keys = {number for number in covered if keys.keys[number].label not in decided}
-        if isinstance(rule, TokenRule) and len({keys.keys[number].label for number in open_keys}) > 1:
-            expected.setdefault(frozenset(open_keys), set()).add(rule)
-    first = len(problem.open) + len(problem.number_rules)
+        undecided = {number for number in covered if keys.keys[number].label not in decided}
+        if isinstance(rule, TokenRule) and len({keys.keys[number].label for number in undecided}) > 1:
+            expected.setdefault(frozenset(undecided), set()).add(rule)
+    first = len(problem.undecided) + len(problem.number_rules)
     found = {
         frozenset(problem.covered(element)): problem.rule(element)
         for element in range(first, first + len(problem.candidates))
@@ -71,7 +71,7 @@ def cost(rule):
 
 @given(st.lists(ITEMS, max_size=7), SPACES)
 @settings(deadline=None, max_examples=150)
-def test_decided_labels_have_a_key_that_shares_no_rule_with_other_open_labels(items, space):
+def test_decided_labels_have_a_key_that_shares_no_rule(items, space):
     keys = distinct_keys(items)
     problem = Problem.build(keys, space)
     assert decidable(problem, keys, coverage(keys, space))
@@ -79,7 +79,7 @@ def test_decided_labels_have_a_key_that_shares_no_rule_with_other_open_labels(it
 
 def decidable(problem, keys, covered):
     """Whether the decided labels can be decided one after the other, each because one of its keys shares nothing."""
-    left = {problem.labels[label] for label in (*problem.open, *problem.decided)}
+    left = {problem.labels[label] for label in (*problem.undecided, *problem.decided)}
     waiting = {problem.labels[label] for label in problem.decided}
     while waiting:
         alone = {

@@ -1,8 +1,18 @@
 """Relative label rules: the rule space, applying a rule, the minimal rule set."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from perin.labels.rules import AbsoluteRule, NumberRule, Rule, TokenRule, apply, parse
 from perin.labels.ruleset import ANY_TOKEN, Encoding, RuleSet
 from perin.labels.space import Case, LabelItem, RuleSpace, fold
+
+if TYPE_CHECKING:
+    from perin.labels.minimal import LearnedRules, learn_rules
+
+_NEED_SCIPY = ("LearnedRules", "learn_rules")
 
 __all__ = [
     "ANY_TOKEN",
@@ -10,6 +20,7 @@ __all__ = [
     "Case",
     "Encoding",
     "LabelItem",
+    "LearnedRules",
     "NumberRule",
     "Rule",
     "RuleSet",
@@ -17,5 +28,13 @@ __all__ = [
     "TokenRule",
     "apply",
     "fold",
+    "learn_rules",
     "parse",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs SciPy on first use, so that applying rules costs nothing more."""
+    if name in _NEED_SCIPY:
+        return getattr(importlib.import_module("perin.labels.minimal"), name)
+    raise AttributeError(f"module 'perin.labels' has no attribute {name!r}")

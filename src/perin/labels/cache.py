@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import perin
 from perin.errors import InputError, UsageError
 from perin.files import read_text, write_text
 from perin.labels.keys import Keys
@@ -27,7 +28,7 @@ class Place:
     """
 
     def __init__(self, folder: str | os.PathLike[str], keys: Keys, space: RuleSpace, nodes: int) -> None:
-        content = hashlib.sha256(json.dumps([VERSION, nodes, space.to_json()]).encode())
+        content = hashlib.sha256(json.dumps([perin.__version__, VERSION, nodes, space.to_json()]).encode())
         for key, spellings in zip(keys.keys, keys.spellings, strict=True):
             content.update(json.dumps([*key, sorted(spellings.items())]).encode())
         self.path = Path(folder) / f"rules-{content.hexdigest()[:32]}.json"

@@ -1,32 +1,25 @@
 """The token and lemma rules that can belong to a minimal rule set, with the keys that each covers.
 
-These are the rules that yield at least two labels (see :mod:`perin.labels.affixes`).  Rules are rows of numbers here,
-and only the rules of some affix pairs are in memory at a time; of rules that cover the same keys the simplest is kept.
+These are the rules that yield at least two labels (see :mod:`perin.labels.affixes`); of rules that cover the same keys
+the simplest is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.labels.instances import CUT_LEFT, CUT_RIGHT, DROP_LEFT, DROP_RIGHT, FIRST, PAIR, RuleRows, instances
 from perin.labels.occurrences import Ints, Occurrences
-
-PAIR, SOURCE, SEPARATOR, DROP_LEFT, DROP_RIGHT, FIRST, CUT_LEFT, CUT_RIGHT = range(8)
-"""The columns of a table of rules."""
-
-BATCH = 4_000_000
-"""About this many instances (a rule and a key) are in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Candidates:
     """R rules, the simplest first, and the keys that each covers: ``keys[starts[r]:starts[r + 1]]``."""
 
-    rules: NDArray[np.int32]
-    """[R, 8], columns as named above."""
+    rules: RuleRows
     cost: Ints
     """[R]: how far the rule is from copying: characters cut and added, tokens dropped, tokens taken after the first."""
     starts: Ints
@@ -47,7 +40,9 @@ def shared_candidates(
     ``labels``: [keys] the number of the label of each key; ``affix_lengths``: [pairs] characters of prefix and suffix.
     """
     parts = [
-        _shared(rules, keys, labels, affix_lengths) for rules, keys in _batches(found, separators, anchored=anchored)
+        _shared(rules, keys, labels, affix_lengths)
+        for rules, keys in instances(found, separators, anchored=anchored)
+        if len(rules)
     ]
     if not parts:
         nothing = np.zeros(0, dtype=np.int64)
@@ -62,87 +57,7 @@ def shared_candidates(
     )
 
 
-def _batches(found: Occurrences, separators: int, *, anchored: bool) -> Iterator[tuple[NDArray[np.int32], Ints]]:
-    """Tables of rules with their keys; all instances of an affix pair are in the same batch."""
-    views = found.views
-    offsets = np.concatenate([[0], np.cumsum(views.tokens)])
-    numbers = np.repeat(np.arange(len(views.tokens)), views.tokens) << 32
-    before = np.searchsorted(numbers + views.starts, (found.view << 32) + found.start, side="right")
-    after = np.searchsorted(numbers + views.ends, (found.view << 32) + found.end, side="left")
-    order = np.argsort(found.pair, kind="stable")
-    first_tokens = before - offsets[found.view]
-    last_tokens = offsets[found.view + 1] - after
-    sizes = first_tokens * last_tokens if anchored else np.ones(len(found), dtype=np.int64)
-    for chosen in _pieces(found.pair[order], sizes[order]):
-        part = order[chosen]
-        if anchored:
-            yield _spans(found, part, before[part], after[part], offsets, separators)
-        else:
-            yield _windows(found, part, before[part] - 1, after[part])
-
-
-def _pieces(pairs: Ints, sizes: Ints) -> Iterator[slice]:
-    """Slices of about :data:`BATCH` instances that end where the pair changes."""
-    borders = np.append(np.flatnonzero(np.diff(pairs)) + 1, len(pairs))
-    total = np.append(0, np.cumsum(sizes))
-    start = 0
-    for border, following in zip(borders, np.append(borders[1:], -1), strict=True):
-        if border > start and (following < 0 or total[following] - total[start] > BATCH):
-            yield slice(start, int(border))
-            start = int(border)
-
-
-def _spans(
-    found: Occurrences, part: Ints, before: Ints, after: Ints, offsets: Ints, separators: int
-) -> tuple[NDArray[np.int32], Ints]:
-    """Anchored: of each occurrence a rule for every span of tokens around it; of a single token for every separator."""
-    views = found.views
-    low, high = offsets[found.view[part]], offsets[found.view[part] + 1]
-    counts = (before - low) * (high - after)
-    rows = np.repeat(np.arange(len(part)), counts)
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    width = (high - after)[rows]
-    left, right = low[rows] + place // width, after[rows] + place % width
-    occurrence = part[rows]
-    view = found.view[occurrence]
-    rules = np.empty((len(rows), 8), dtype=np.int32)
-    rules[:, PAIR] = found.pair[occurrence]
-    rules[:, SOURCE] = views.source[view]
-    rules[:, SEPARATOR] = views.separator[view]
-    rules[:, DROP_LEFT] = left - low[rows]
-    rules[:, DROP_RIGHT] = high[rows] - 1 - right
-    rules[:, FIRST] = 0
-    rules[:, CUT_LEFT] = found.start[occurrence] - views.starts[left]
-    rules[:, CUT_RIGHT] = views.ends[right] - found.end[occurrence]
-    keys = found.key[occurrence]
-    single = views.tokens[view] == 1
-    copies = [rules]
-    for separator in range(1, separators):
-        copy = rules[single]
-        copy[:, SEPARATOR] = separator
-        copies.append(copy)
-    return np.concatenate(copies), np.concatenate([keys, *[keys[single]] * (separators - 1)])
-
-
-def _windows(found: Occurrences, part: Ints, left: Ints, right: Ints) -> tuple[NDArray[np.int32], Ints]:
-    """Without anchors: of each occurrence the rule that takes exactly the tokens in which it begins and ends."""
-    views = found.views
-    view = found.view[part]
-    rules = np.empty((len(part), 8), dtype=np.int32)
-    rules[:, PAIR] = found.pair[part]
-    rules[:, SOURCE] = views.source[view]
-    rules[:, SEPARATOR] = views.separator[view]
-    rules[:, DROP_LEFT] = 0
-    rules[:, DROP_RIGHT] = 0
-    rules[:, FIRST] = right - left + 1
-    rules[:, CUT_LEFT] = found.start[part] - views.starts[left]
-    rules[:, CUT_RIGHT] = views.ends[right] - found.end[part]
-    inside = (found.start[part] < views.ends[left]) & (found.end[part] > views.starts[right])
-    inside &= (rules[:, FIRST] > 1) | (rules[:, SEPARATOR] == 0)
-    return rules[inside], found.key[part[inside]]
-
-
-def _shared(rules: NDArray[np.int32], keys: Ints, labels: Ints, affix_lengths: Ints) -> Candidates:
+def _shared(rules: RuleRows, keys: Ints, labels: Ints, affix_lengths: Ints) -> Candidates:
     """The rules that yield two labels, of instances that hold all keys of each rule."""
     identity = _hashed(rules)
     order = np.lexsort((keys, identity))
@@ -161,21 +76,29 @@ def _shared(rules: NDArray[np.int32], keys: Ints, labels: Ints, affix_lengths: I
     return _simplest(table, cost, np.concatenate([[0], np.cumsum(counts[several])]), keys, len(table))
 
 
-def _simplest(rules: NDArray[np.int32], cost: Ints, starts: Ints, keys: Ints, shared: int) -> Candidates:
-    """Of the rules that cover the same keys the simplest; the simplest of all first."""
+def _simplest(rules: RuleRows, cost: Ints, starts: Ints, keys: Ints, shared: int) -> Candidates:
+    """Of the rules that cover the same keys the simplest; the simplest of all first.
+
+    That they cover the same keys is told by two hashes of 64 bits, so that no rule can be lost by chance.
+    """
     counts = np.diff(starts)
-    rows = np.repeat(np.arange(len(rules)), counts)
-    content = np.zeros(len(rules), dtype=np.uint64)
-    np.add.at(content, rows, _mixed(keys.astype(np.uint64)))
+    owners = np.repeat(np.arange(len(rules)), counts)
+    contents = np.zeros((2, len(rules)), dtype=np.uint64)
+    hashed = _mixed(keys.astype(np.uint64))
+    np.add.at(contents[0], owners, hashed)
+    np.add.at(contents[1], owners, _mixed(hashed))
     order = np.lexsort(np.column_stack([rules[:, ::-1], cost]).T)
-    _, first = np.unique(content[order], return_index=True)
-    order = order[np.sort(first)]
+    contents = contents[:, order]
+    grouped = np.lexsort((np.arange(len(order)), contents[0], contents[1]))
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (contents[:, grouped[1:]] != contents[:, grouped[:-1]]).any(axis=0)
+    order = order[np.sort(grouped[first])]
     pieces = np.repeat(starts[order] - np.append(0, np.cumsum(counts[order])[:-1]), counts[order])
     members = keys[np.arange(len(pieces)) + pieces]
     return Candidates(rules[order], cost[order], np.append(0, np.cumsum(counts[order])), members, shared)
 
 
-def _hashed(rules: NDArray[np.int32]) -> NDArray[np.uint64]:
+def _hashed(rules: RuleRows) -> NDArray[np.uint64]:
     """64-bit hashes of rows.
 
     Two rules that collide would count as one that covers the keys of both: the lower bound stays one, and a label that

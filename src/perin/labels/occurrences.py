@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -32,6 +33,11 @@ class Views:
     starts: Ints
     ends: Ints
     """Of each token of the first view, then of the second, …: its first character and the one after its last."""
+
+    @cached_property
+    def borders(self) -> Ints:
+        """[V]: the place after each view's last token in ``starts`` and ``ends``."""
+        return np.cumsum(self.tokens)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.labels import candidates as column
+from perin.labels import instances as column
 from perin.labels.affixes import Cuts
 from perin.labels.candidates import Candidates, shared_candidates
 from perin.labels.keys import Keys
@@ -21,7 +21,7 @@ from perin.labels.space import RuleSpace
 
 @dataclass(frozen=True)
 class Problem:
-    """Rules by number: the absolute rules of the open labels, then number rules, then token and lemma rules.
+    """Rules by number: the absolute rules of the undecided labels, then number rules, then token and lemma rules.
 
     Rules of the same coverage are preferred in this order, simple ones first.
     """
@@ -32,7 +32,7 @@ class Problem:
     numbers: Sequence[Sequence[int]]
     decided: Sequence[int]
     """The labels that must have their absolute rule."""
-    open: Sequence[int]
+    undecided: Sequence[int]
     """All others."""
     number_rules: Sequence[tuple[NumberRule, Sequence[int]]]
     candidates: Candidates
@@ -49,7 +49,7 @@ class Problem:
         cuts = Cuts(labels)
         groups = [[keys.keys[number] for number in group] for group in numbers]
         active, shared = shareable(cuts, groups, space.separators, exempt)
-        decided, open = np.flatnonzero(~active).tolist(), np.flatnonzero(active).tolist()
+        decided, undecided = np.flatnonzero(~active).tolist(), np.flatnonzero(active).tolist()
         pairs, pair = _pairs(cuts, shared)
         tasks = _tasks(cuts, shared, pair, keys, numbers)
         found = search(tasks, space.separators, processes=processes, progress=progress)
@@ -60,7 +60,7 @@ class Problem:
         candidates = shared_candidates(
             found, label_of, lengths, separators=len(space.separators), anchored=space.anchored
         )
-        return cls(space, labels, numbers, decided, open, tuple(number_rules.items()), candidates, pairs)
+        return cls(space, labels, numbers, decided, undecided, tuple(number_rules.items()), candidates, pairs)
 
     @property
     def size(self) -> int:
@@ -69,9 +69,9 @@ class Problem:
 
     def rule(self, element: int) -> Rule:
         """The rule of a number."""
-        if element < len(self.open):
-            return AbsoluteRule(self.labels[self.open[element]])
-        element -= len(self.open)
+        if element < len(self.undecided):
+            return AbsoluteRule(self.labels[self.undecided[element]])
+        element -= len(self.undecided)
         if element < len(self.number_rules):
             return self.number_rules[element][0]
         row = self.candidates.rules[element - len(self.number_rules)].tolist()
@@ -90,9 +90,9 @@ class Problem:
 
     def covered(self, element: int) -> Sequence[int]:
         """The keys that the rule of a number covers."""
-        if element < len(self.open):
-            return self.numbers[self.open[element]]
-        element -= len(self.open)
+        if element < len(self.undecided):
+            return self.numbers[self.undecided[element]]
+        element -= len(self.undecided)
         if element < len(self.number_rules):
             return self.number_rules[element][1]
         element -= len(self.number_rules)
@@ -102,9 +102,9 @@ class Problem:
 
     def cost(self, element: int) -> int:
         """How far the rule of a number is from copying."""
-        if element < len(self.open):
-            return len(self.labels[self.open[element]])
-        element -= len(self.open) + len(self.number_rules)
+        if element < len(self.undecided):
+            return len(self.labels[self.undecided[element]])
+        element -= len(self.undecided) + len(self.number_rules)
         return int(self.candidates.cost[element]) if element >= 0 else 0
 
     def absolute(self) -> dict[Rule, Sequence[int]]:
@@ -112,10 +112,12 @@ class Problem:
         return {AbsoluteRule(self.labels[label]): self.numbers[label] for label in self.decided}
 
     def sets(self) -> list[list[int]]:
-        """The rules of each key of an open label."""
-        place = {number: place for place, number in enumerate(n for label in self.open for n in self.numbers[label])}
+        """The rules of each key of an undecided label."""
+        place = {
+            number: place for place, number in enumerate(n for label in self.undecided for n in self.numbers[label])
+        }
         sets: list[list[int]] = [[] for _ in place]
-        for element in range(len(self.open) + len(self.number_rules) + len(self.candidates)):
+        for element in range(len(self.undecided) + len(self.number_rules) + len(self.candidates)):
             for number in self.covered(element):
                 if number in place:
                     sets[place[number]].append(element)

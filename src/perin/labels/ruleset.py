@@ -49,8 +49,6 @@ class RuleSet:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuleSet) and (self.space, self.rules) == (other.space, other.rules)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def apply(
         self, number: int, forms: Sequence[str], lemmas: Sequence[str], anchor: int = 0, *, value: bool = False
     ) -> str | None:
@@ -97,12 +95,12 @@ class RuleSet:
 
     def _yields(self, number: int, label: str, forms: tuple[str, ...], lemmas: tuple[str, ...]) -> bool:
         """Whether a rule whose affixes fit yields a folded label from folded tokens."""
-        yielded = apply(self[number], forms, lemmas)
+        yielded = apply(self.rules[number - 1], forms, lemmas)
         return yielded is not None and fold(yielded) == label
 
     def _anchors(self, number: int, label: str, forms: tuple[str, ...], lemmas: tuple[str, ...]) -> Iterable[int]:
         """The tokens of a sentence from which a rule whose affixes fit yields the label."""
-        rule = self[number]
+        rule = self.rules[number - 1]
         if isinstance(rule, AbsoluteRule):
             return (ANY_TOKEN,)
         if isinstance(rule, TokenRule) and rule.first:
