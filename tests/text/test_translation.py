@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.errors import InputError, MissingDependencyError, ModelError
+from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.graphs import load
 from perin.text import Chain, Glossary, MarianTranslator, learn_glossary, tokenize, translated
 from perin.text.marian import default_memory
@@ -34,6 +34,13 @@ def test_comments_and_faults_of_glossary_files(tmp_path: Path) -> None:
         with pytest.raises(InputError) as raised:
             Glossary.load(path)
         assert str(raised.value).startswith(f"{path}:2: a line of a glossary is: lemma, tab, translation; found")
+
+
+def test_entries_that_would_break_a_file(tmp_path: Path) -> None:
+    for entry in ({"a\tb": "c"}, {"a": "b\nc"}):
+        with pytest.raises(UsageError, match="a tab or a line end is in the entry"):
+            Glossary(entry).dump(tmp_path / "g.tsv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_translated_sentences_keep_what_is_not_known() -> None:
@@ -167,7 +174,7 @@ def test_marian_translates_in_batches_and_remembers(tmp_path: Path, fake_transfo
     assert translator.translate(["Hund", "Katze", "Hund", "Maus", "."]) == ["hund", "katze", "hund", "maus", "."]
     assert fake_transformers.batches == [["Hund", "Katze"], ["Maus", "."]]
     again = MarianTranslator("some/model", memory)
-    assert again.translate(["Maus", ""]) == ["maus", None]
+    assert again.translate(["Maus", "", " ", "<a\nb>"]) == ["maus", None, None, None]
     assert len(fake_transformers.batches) == 2
     assert Glossary.load(memory).entries["Hund"] == "hund"
 

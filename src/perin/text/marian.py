@@ -30,11 +30,15 @@ class MarianTranslator:
 
     def translate(self, lemmas: Sequence[str]) -> list[str | None]:
         """The translation of each lemma, in lower case; None where the model has nothing to say."""
-        new = [lemma for lemma in dict.fromkeys(lemmas) if lemma and "\t" not in lemma and lemma not in self._known]
+        new = [
+            lemma
+            for lemma in dict.fromkeys(lemmas)
+            if lemma.strip() and lemma.isprintable() and lemma not in self._known
+        ]
         for start in range(0, len(new), self.batch_size):
             batch = new[start : start + self.batch_size]
             for lemma, translation in zip(batch, self._generate(batch), strict=True):
-                self._known[lemma] = translation.strip(_SIGNS).lower() or lemma
+                self._known[lemma] = " ".join(translation.split()).strip(_SIGNS).lower() or lemma
         if new:
             self.memory.parent.mkdir(parents=True, exist_ok=True)
             Glossary(self._known).dump(self.memory)
@@ -53,7 +57,7 @@ class MarianTranslator:
         try:
             return AutoTokenizer.from_pretrained(self.model), AutoModelForSeq2SeqLM.from_pretrained(self.model)
         except ImportError as error:
-            raise MissingDependencyError("sentencepiece", "translation by a Marian model") from error
+            raise MissingDependencyError("sentencepiece", "translation by a Marian model", "marian") from error
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ModelError(

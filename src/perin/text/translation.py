@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from perin.errors import InputError
+from perin.errors import InputError, UsageError
 from perin.files import read_lines, source_name, write_text
 from perin.text.sentence import Sentence
 
@@ -56,7 +56,10 @@ class Glossary:
         return cls(entries)
 
     def dump(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that :meth:`load` reads, sorted."""
+        """Write the file that :meth:`load` reads, sorted; an entry with a tab or a line end can't be written."""
+        for entry in self.entries.items():
+            if any(sign in field for field in entry for sign in "\t\r\n"):
+                raise UsageError(f"a tab or a line end is in the entry {entry}; remove it from the glossary")
         with write_text(path) as stream:
             stream.writelines(f"{lemma}\t{translation}\n" for lemma, translation in sorted(self.entries.items()))
 
