@@ -49,7 +49,7 @@ def slow_if_large(name):
     return pytest.param(name, marks=pytest.mark.slow) if name.startswith("ucca") and name.endswith("heavy") else name
 
 
-@pytest.mark.parametrize("name", map(slow_if_large, SETS))
+@pytest.mark.parametrize("name", [slow_if_large(name) for name in SETS])
 def test_perturbed_dev_sets(name, shared):
     folder = shared / "fixtures" / "public" / name
     expected = json.loads((folder / "expected.json").read_text())
