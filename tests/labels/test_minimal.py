@@ -118,6 +118,16 @@ def test_affixes_and_labels_are_written_as_most_nodes_have_them():
     ]
 
 
+@pytest.mark.parametrize("value", [True, False])
+def test_a_treebank_without_capitals_stays_without(value):
+    lower = [LabelItem(name, (name.title(),), ("x",), value) for name in ("anna", "bert")]
+    (rule,) = learn_rules(lower, RuleSpace()).rules
+    assert str(rule) == 'token(0, 0, "", 0, 0, "", "")'
+    assert learn_rules(lower, RuleSpace()).rules.apply(1, ("Carla",), ("x",), value=value) == "carla"
+    mixed = [*lower, LabelItem("Carla", ("Carla",), ("x",), value)]
+    assert learn_rules(mixed, RuleSpace()).rules.apply(1, ("Carla",), ("x",), value=value) == "Carla"
+
+
 ODD = {
     "empty": "",
     "longer than 1,000 characters": "abc" * 400,

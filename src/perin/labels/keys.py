@@ -28,6 +28,8 @@ class Keys:
     """How many nodes have each key."""
     spellings: tuple[Counter[str], ...]
     """The labels of the nodes of each key as they are written, with their numbers of nodes."""
+    capitals: frozenset[bool]
+    """Where there are capital letters: in names and property values (True), in other labels (False)."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -48,12 +50,16 @@ def distinct_keys(items: Iterable[LabelItem]) -> Keys:
     ((Key(label='a', forms=('a',), lemmas=('a',)),), (2,))
     """
     spellings: dict[Key, Counter[str]] = {}
-    for (label, forms, lemmas), count in Counter((item.label, item.forms, item.lemmas) for item in items).items():
+    capitals = set()
+    for (label, forms, lemmas, value), count in Counter(items).items():
         key = Key(_folded(label), tuple(map(_folded, forms)), tuple(map(_folded, lemmas)))
         spellings.setdefault(key, Counter())[label] += count
+        if key.label != label:
+            capitals.add(value)
     ordered = sorted(spellings)
     counters = tuple(spellings[key] for key in ordered)
-    return Keys(tuple(ordered), tuple(counter.total() for counter in counters), counters)
+    nodes = tuple(counter.total() for counter in counters)
+    return Keys(tuple(ordered), nodes, counters, frozenset(capitals))
 
 
 @lru_cache(maxsize=1 << 17)

@@ -72,6 +72,7 @@ def learn_rules(
     """
     start = time.perf_counter()
     keys = distinct_keys(items)
+    space = space.with_capitals(labels=False in keys.capitals, values=True in keys.capitals)
     place = None if cache is None else Place(cache, keys, space, nodes)
     known = None if place is None else place.load(LearnedRules.from_json)
     if known is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Case: TypeAlias = Literal["token", "lower"]
@@ -30,7 +30,8 @@ class RuleSpace:
     ``separators`` join several tokens in token and lemma rules (without any there are no such rules).  If not
     ``anchored``, a rule sees the tokens from its anchor to the end of the sentence and may take the first k of them.
     ``number_language`` (ISO 639-3) allows number rules; ``number_groups`` may stand between groups of three digits.
-    ``label_case`` and ``value_case`` say how kept characters are written in labels and in names and property values.
+    ``label_case`` and ``value_case`` say how kept characters are written in labels and in names and property values;
+    learning makes that lower case where a treebank has no capitals.
     """
 
     separators: tuple[str, ...] = ("",)
@@ -43,6 +44,14 @@ class RuleSpace:
     def case(self, value: bool) -> Case:
         """The case of kept characters in a label, or in a name or property value."""
         return self.value_case if value else self.label_case
+
+    def with_capitals(self, *, labels: bool, values: bool) -> RuleSpace:
+        """The space of a treebank that has capitals only there."""
+        return replace(
+            self,
+            label_case=self.label_case if labels else "lower",
+            value_case=self.value_case if values else "lower",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
