@@ -90,6 +90,19 @@ def test_ascent_forbids_no_cell_of_a_better_map(data, framework, brute):
             assert all(j < 0 or part.allowed[i, j] for i, j in enumerate(image))
 
 
+@pytest.mark.parametrize("framework", ["amr", "dm"])
+@given(data=st.data())
+@some
+def test_more_rounds_never_raise_the_bound(data, framework, brute):
+    each = problem(data, brute, framework)
+    ascent = Ascent(each)
+    bounds = []
+    for rounds in (1, 2, 4, 8):
+        tightened = ascent.tighten(ascent.start(), 0.0, rounds)
+        bounds.append(tightened[1].bound if tightened else 0.0)
+    assert bounds == sorted(bounds, reverse=True)
+
+
 @pytest.mark.parametrize("framework", ["amr", "ucca", "dm"])
 @given(data=st.data())
 @some

@@ -83,14 +83,19 @@ def score_pairs(
     if jobs < 1 or not budget > 0:
         raise UsageError(f"jobs and budget must be positive, found {jobs} and {budget:g}")
     if jobs == 1 or len(pairs) == 1:
-        if metric.searches:
-            importlib.import_module("perin.scoring.solver.solve")  # so that it is no part of the first graph's seconds
+        prepare(metric.name)
         for each in pairs:
             yield score_pair(each, metric, budget)
         return
     from perin.scoring.parallel import score_in_parallel
 
     yield from score_in_parallel(pairs, metric.name, jobs, budget)
+
+
+def prepare(metric: str) -> None:
+    """Import what a metric needs, so that it is no part of the first graph's seconds."""
+    if find_metric(metric).searches:
+        importlib.import_module("perin.scoring.solver.solve")
 
 
 def score_pair(each: Pair, metric: Metric, budget: float) -> GraphScore:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from perin.graphs.graph import Graph
-from perin.scoring.evaluation import Pair, find_metric, score_pair
+from perin.scoring.evaluation import Pair, find_metric, prepare, score_pair
 from perin.scoring.result import GraphScore
 
 CHUNK = 8
@@ -21,7 +21,8 @@ def score_in_parallel(pairs: Sequence[Pair], metric: str, jobs: int, budget: flo
     chunk = max(1, min(CHUNK, len(pairs) // (4 * jobs)))
     scores: dict[int, GraphScore] = {}
     due = 0
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, fresh, initializer=prepare, initargs=(metric,)) as pool:
         work = ((pairs[number], metric, budget) for number in order)
         for number, score in zip(order, pool.map(_scored, work, chunksize=chunk), strict=True):
             scores[number] = score

@@ -9,8 +9,6 @@ import numpy as np
 from perin.scoring.items import Items
 from perin.scoring.solver.features import Booleans, Floats, Integers
 
-BILEXICAL = frozenset(("dm", "psd", "pas", "ccd"))
-
 
 @dataclass(frozen=True)
 class Dominance:
