@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from perin.errors import InputError, UsageError
-from perin.files import read_lines, read_text, source_name, write_bytes, write_text
+from perin.files import each_line, read_lines, read_text, source_name, write_bytes, write_text
 
 
 def test_lines_end_at_line_feeds_only(tmp_path):
@@ -132,3 +132,26 @@ def test_standard_output_is_utf8_whatever_the_locale():
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
     assert done.stdout == "→\n".encode()
+
+
+def test_lines_that_are_not_utf8_can_be_passed_over(tmp_path):
+    (tmp_path / "x").write_bytes(b"\xef\xbb\xbffine\nna\xefve\r\nfine again")
+    first, second, third = each_line(tmp_path / "x")
+    assert (first, third) == ("fine", "fine again")
+    assert isinstance(second, InputError)
+    assert str(second).startswith(f"{tmp_path / 'x'}:2: byte 3 of the line is not UTF-8 (0xef)")
+
+
+@pytest.mark.parametrize(
+    "raw", [bytes(range(256)), "hello\n".encode("utf-16"), "hello\n".encode("utf-16-le"), b"\x7fELF\x02\x01\0\0\0"]
+)
+def test_binary_data_is_no_text(tmp_path, raw):
+    (tmp_path / "x").write_bytes(raw)
+    with pytest.raises(InputError, match="x:1: is no text but binary data"):
+        list(each_line(tmp_path / "x"))
+
+
+def test_text_may_hold_control_characters_and_long_scripts(tmp_path):
+    text = "a\0b\x01 " + "語" * 3000
+    (tmp_path / "x").write_text(text, encoding="utf-8")
+    assert list(each_line(tmp_path / "x")) == [text]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError
     from perin.graphs import Anchor, Edge, Graph, Node, Property
+    from perin.parsing.parser import Parser, load
     from perin.scoring import correspondence, score
 
 __version__ = "0.1.0"
@@ -20,10 +21,12 @@ _EXPORTS = {
     "MissingDependencyError": "perin.errors",
     "ModelError": "perin.errors",
     "Node": "perin.graphs",
+    "Parser": "perin.parsing.parser",
     "PerinError": "perin.errors",
     "Property": "perin.graphs",
     "UsageError": "perin.errors",
     "correspondence": "perin.scoring",
+    "load": "perin.parsing.parser",
     "score": "perin.scoring",
 }
 
@@ -35,11 +38,13 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "Node",
+    "Parser",
     "PerinError",
     "Property",
     "UsageError",
     "__version__",
     "correspondence",
+    "load",
     "score",
 ]
 

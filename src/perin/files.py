@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -16,6 +17,8 @@ from typing import IO, BinaryIO, TextIO
 from perin.errors import InputError, UsageError
 
 GZIP_MAGIC = b"\x1f\x8b"
+_HEAD = 4096
+"""Bytes by which text is told from other data."""
 STDIN = "<stdin>"
 
 
@@ -30,10 +33,20 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
 
     Lines end at ``\n`` or ``\r\n`` only, so that other Unicode line separators stay inside their line.
     """
+    for line in each_line(path):
+        if isinstance(line, InputError):
+            raise line
+        yield line
+
+
+def each_line(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
+    """Like :func:`read_lines`, but a line that is not UTF-8 comes as an error and the next ones follow."""
     source = source_name(path)
     number = 0
     try:
         with _open_bytes(path) as stream:
+            if _is_binary(stream.peek(_HEAD)[:_HEAD]):
+                raise InputError("is no text but binary data (or text that is not UTF-8)", source=source, line=1)
             for number, raw in enumerate(stream, start=1):
                 if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                     raw = raw[3:]
@@ -107,7 +120,7 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def _open_bytes(path: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
     if os.fspath(path) == "-":
         yield _decompressed(sys.stdin.buffer)
         return
@@ -123,7 +136,7 @@ def _open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InputError("can't be read: permission denied", source=os.fspath(path)) from None
 
 
-def _decompressed(stream: IO[bytes]) -> IO[bytes]:
+def _decompressed(stream: IO[bytes]) -> io.BufferedReader:
     assert isinstance(stream, io.BufferedReader)
     if stream.peek(2)[:2] == GZIP_MAGIC:
         return io.BufferedReader(gzip.GzipFile(fileobj=stream))
@@ -134,14 +147,25 @@ def _is_gzip_name(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).endswith(".gz")
 
 
-def _decode(raw: bytes, source: str, line: int) -> str:
+def _is_binary(head: bytes) -> bool:
+    """Whether this is the beginning of no text: it has NULs, and either many of them or bytes that are not UTF-8."""
+    if b"\0" not in head:
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return True
+    return head.count(b"\0") * 10 > len(head)
+
+
+def _decode(raw: bytes, source: str, line: int) -> str | InputError:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         message = (
             f"byte {error.start + 1} of the line is not UTF-8 (0x{raw[error.start]:02x}); convert the file to UTF-8"
         )
-        raise InputError(message, source=source, line=line) from None
+        return InputError(message, source=source, line=line)
 
 
 def _umask() -> int:

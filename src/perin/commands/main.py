@@ -16,6 +16,8 @@ import perin
 from perin.errors import PerinError
 
 VERBS = {
+    "parse": "parse text to graphs",
+    "bench": "measure the speed of a model",
     "convert": "change the format of graphs",
     "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
     "tokens": "split text into tokens with lemmas and character ranges",

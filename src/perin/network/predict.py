@@ -14,7 +14,7 @@ from torch import Tensor
 from perin.network.heads import TreebankHeads
 from perin.network.inputs import InputBatch
 from perin.network.layout import Layout, pick
-from perin.network.network import Hidden, Network
+from perin.network.network import Encoding, Hidden, Network
 
 Scores: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
@@ -56,8 +56,13 @@ def predict(network: Network, batch: InputBatch, treebanks: Sequence[str]) -> di
 
     The network must be in evaluation mode.
     """
-    hidden = network(batch, dict.fromkeys(treebanks))
-    return {treebank: _outputs(hidden[treebank], network.heads_of(treebank)) for treebank in treebanks}
+    return predict_encoded(network, network.encode(batch), treebanks)
+
+
+@torch.inference_mode()
+def predict_encoded(network: Network, encoding: Encoding, treebanks: Sequence[str]) -> dict[str, list[Output]]:
+    """The outputs of each treebank for encoded sentences."""
+    return {name: _outputs(network.decode(encoding, name), network.heads_of(name)) for name in treebanks}
 
 
 def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+BUDGET = 4000.0
+"""Cost of a batch."""
+MOST = 64
+"""Sentences in a batch."""
+
 
 def cost(tokens: int, nodes: int = 0) -> float:
     """Work for a sentence, in tokens of a short one."""

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from perin.errors import InputError, PerinError
 from perin.frameworks.prediction import Prediction
 from perin.graphs.graph import Graph
-from perin.network.inputs import Words
+from perin.network.inputs import InputBatch, Words
 from perin.network.predict import Output, predict
-from perin.parsing.batches import cost, cut
+from perin.parsing.batches import BUDGET, MOST, cost, cut
 from perin.parsing.model import Model
 from perin.text.sentence import Sentence
 
-BUDGET = 4000.0
-"""Cost of a batch; see :mod:`perin.parsing.batches`."""
-MOST = 64
-"""Sentences in a batch."""
+SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
+"""What may go wrong with one sentence, memory that does not suffice included, without stopping the others."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What became of a sentence: its graphs, one of each framework that was asked for, or what was wrong with it."""
+
+    sentence: Sentence
+    graphs: tuple[Graph, ...] = ()
+    error: InputError | None = None
 
 
 def words_of(sentence: Sentence) -> Words:
@@ -29,6 +38,52 @@ def words_of(sentence: Sentence) -> Words:
     )
 
 
+def prepared(model: Model, sentences: Sequence[Sentence]) -> InputBatch:
+    """Sentences as one batch of the network."""
+    return model.preparation.collate(model.preparation([words_of(sentence) for sentence in sentences]))
+
+
+def predicted(
+    model: Model, sentences: Sequence[Sentence], outputs: dict[str, list[Output]]
+) -> list[dict[str, Prediction]]:
+    """Of each sentence what the network says about it for each treebank."""
+    return [
+        {name: _prediction(model, sentence, name, rows[place]) for name, rows in outputs.items()}
+        for place, sentence in enumerate(sentences)
+    ]
+
+
+def decoded(
+    model: Model, predictions: Sequence[dict[str, Prediction]], *, probabilities: bool = False
+) -> list[tuple[Graph, ...]]:
+    """Of each sentence its graphs, in the order of the treebanks."""
+    known = model.treebanks
+    return [
+        tuple(
+            known[name].framework.decode(prediction, known[name].vocabulary, probabilities=probabilities)
+            for name, prediction in of_sentence.items()
+        )
+        for of_sentence in predictions
+    ]
+
+
+def parse_batch(
+    model: Model, sentences: Sequence[Sentence], treebanks: Sequence[str], *, probabilities: bool
+) -> list[Parsed]:
+    """What becomes of each sentence; one that fails does not harm the others."""
+    try:
+        outputs = predict(model.network, prepared(model, sentences), treebanks)
+        graphs = decoded(model, predicted(model, sentences, outputs), probabilities=probabilities)
+        return [Parsed(*pair) for pair in zip(sentences, graphs, strict=True)]
+    except SURVIVED as error:
+        if len(sentences) == 1:
+            reason = str(error) if isinstance(error, PerinError) else f"{type(error).__name__}: {error}"
+            failure = InputError(f"can't be parsed ({reason})", graph=sentences[0].id)
+            return [Parsed(sentences[0], error=failure)]
+    alone = (parse_batch(model, [sentence], treebanks, probabilities=probabilities) for sentence in sentences)
+    return [parsed for one in alone for parsed in one]
+
+
 def predictions(
     model: Model, sentences: Sequence[Sentence], treebanks: Sequence[str], *, budget: float = BUDGET, most: int = MOST
 ) -> Iterator[tuple[int, dict[str, Prediction]]]:
@@ -39,21 +94,17 @@ def predictions(
     costs = [cost(len(sentence)) for sentence in sentences]
     order = sorted(range(len(sentences)), key=costs.__getitem__)
     for batch in cut(order, costs, budget=budget, most=most):
-        prepared = model.preparation([words_of(sentences[index]) for index in batch])
-        outputs = predict(model.network, model.preparation.collate(prepared), treebanks)
-        for place, index in enumerate(batch):
-            yield (
-                index,
-                {name: _prediction(model, sentences[index], name, outputs[name][place]) for name in treebanks},
-            )
+        chosen = [sentences[index] for index in batch]
+        outputs = predict(model.network, prepared(model, chosen), treebanks)
+        yield from zip(batch, predicted(model, chosen, outputs), strict=True)
 
 
 def graphs_of(model: Model, sentences: Sequence[Sentence], treebank: str) -> list[Graph]:
     """The graph of each sentence, in the order of the sentences."""
     known = model.treebanks[treebank]
     graphs: dict[int, Graph] = {}
-    for index, predicted in predictions(model, sentences, [treebank]):
-        graphs[index] = known.framework.decode(predicted[treebank], known.vocabulary)
+    for index, found in predictions(model, sentences, [treebank]):
+        graphs[index] = known.framework.decode(found[treebank], known.vocabulary)
     return [graphs[index] for index in range(len(sentences))]
 
 

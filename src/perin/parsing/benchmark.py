@@ -1,0 +1,163 @@
+"""How fast a model is: figures of one process that does nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from perin.errors import InputError, PerinError, UsageError
+from perin.network.predict import predict_encoded
+from perin.parsing.batches import BUDGET, MOST, cost, cut
+from perin.parsing.inference import decoded, predicted, prepared
+from perin.parsing.parser import Parser
+from perin.parsing.reading import read_sentences
+from perin.text.sentence import Sentence
+
+PARTS = ("prepare", "encoder", "decoder and heads", "graph decoding")
+SHORT = 10
+"""About as many tokens has the sentence whose latency is measured."""
+
+_CHILD = "from perin.parsing.benchmark import _child; _child()"
+_REPEATS = 15
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured; times in seconds."""
+
+    treebanks: list[str]
+    sentences: int
+    tokens: int
+    threads: int
+    start: float
+    """From the start of Python to a parser that is ready."""
+    first: float
+    """The first, short sentence."""
+    latency: float
+    """A short sentence alone, later: the median of several."""
+    seconds: float
+    """All sentences, by the clock."""
+    parts: dict[str, float]
+    """All sentences, CPU time on one core by part; reading and writing files apart."""
+    memory: float | None
+    """The most memory that the process held, in MB; None where the system does not tell."""
+
+    @property
+    def sentences_per_second(self) -> float:
+        """Throughput of all threads."""
+        return self.sentences / self.seconds
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Throughput of all threads."""
+        return self.tokens / self.seconds
+
+
+def measure(
+    folder: Path, file: str, framework: str | None = None, language: str | None = None, threads: int | None = None
+) -> Figures:
+    """Measure the model of a folder on the sentences of a file, in a process of its own."""
+    request = {
+        "folder": str(folder),
+        "file": file,
+        "framework": framework,
+        "language": language,
+        "threads": threads,
+        "started": time.time(),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, json.dumps(request)], stdout=subprocess.PIPE, text=True, check=False
+    )
+    answer = json.loads(done.stdout) if done.returncode == 0 else {"error": f"exit code {done.returncode}"}
+    if "error" in answer:
+        raise UsageError(f"the measurement failed: {answer['error']}")
+    return Figures(**answer)
+
+
+def _child() -> None:
+    request = json.loads(sys.argv[1])
+    try:
+        figures = _measured(**request)
+    except PerinError as error:
+        print(json.dumps({"error": str(error)}))
+    else:
+        print(json.dumps(asdict(figures)))
+
+
+def _measured(
+    folder: str, file: str, framework: str | None, language: str | None, threads: int | None, started: float
+) -> Figures:
+    parser = Parser.load(folder, threads=threads)
+    start = time.time() - started
+    names = parser.chosen(framework, language)
+    language = parser.treebanks[names[0]].vocabulary.language
+    items = read_sentences(file, language)
+    sentences = [item for item in items if not isinstance(item, InputError) and len(item) <= parser.longest]
+    if not sentences:
+        raise UsageError(f"{file} has no sentence to measure with")
+    short = min(sentences, key=lambda sentence: abs(len(sentence) - SHORT))
+    first, *later = [_clocked(parser, [short], framework, language) for _ in range(_REPEATS)]
+    _clocked(parser, sentences[: 2 * MOST], framework, language)
+    seconds = _clocked(parser, sentences, framework, language)
+    memory = _peak()
+    return Figures(
+        names,
+        len(sentences),
+        sum(map(len, sentences)),
+        threads or torch.get_num_threads(),
+        start,
+        first,
+        statistics.median(later),
+        seconds,
+        _parts(parser, sentences, names),
+        memory,
+    )
+
+
+def _clocked(parser: Parser, sentences: Sequence[Sentence], framework: str | None, language: str | None) -> float:
+    before = time.perf_counter()
+    texts = [sentence.text for sentence in sentences]
+    for _ in parser.stream(texts, framework, language, probabilities=False):
+        pass
+    return time.perf_counter() - before
+
+
+@torch.inference_mode()
+def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) -> dict[str, float]:
+    model = parser.model
+    costs = [cost(len(sentence)) for sentence in sentences]
+    totals = [0.0] * len(PARTS)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for batch in cut(sorted(range(len(sentences)), key=costs.__getitem__), costs, budget=BUDGET, most=MOST):
+        chosen = [sentences[index] for index in batch]
+        marks = [time.process_time()]
+        inputs = prepared(model, chosen)
+        marks.append(time.process_time())
+        encoding = model.network.encode(inputs)
+        marks.append(time.process_time())
+        outputs = predict_encoded(model.network, encoding, names)
+        marks.append(time.process_time())
+        decoded(model, predicted(model, chosen, outputs))
+        marks.append(time.process_time())
+        totals = [total + after - before for total, before, after in zip(totals, marks, marks[1:], strict=False)]
+    torch.set_num_threads(threads)
+    return dict(zip(PARTS, totals, strict=True))
+
+
+def _peak() -> float | None:
+    if os.name != "posix":
+        return None
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

@@ -1,0 +1,275 @@
+"""The parser: from text to graphs by a trained model."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias, overload
+
+from perin.errors import InputError, UsageError
+from perin.graphs.graph import Graph
+from perin.parsing.batches import MOST
+from perin.parsing.inference import Parsed, parse_batch
+from perin.parsing.model import Model, Treebank
+from perin.parsing.reading import Item, numbered, read_sentences
+from perin.parsing.sources import model_folder
+from perin.parsing.streaming import in_order
+from perin.parsing.writing import Tally, check_target, format_of, unfinished, write_parsed
+from perin.text.languages import checked
+from perin.text.sentence import Sentence
+
+Texts: TypeAlias = Iterable[str | Item]
+"""Sentences to be parsed; an error takes the place of one that could not be read."""
+
+ALL = "all"
+"""Stands for every framework of a model."""
+LONGEST = 500
+"""Tokens of the longest sentence that is parsed: memory grows with the square of the number of nodes."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \(\d\d:\d\d\))?")
+
+
+class Parser:
+    """A trained model, ready to parse.
+
+    >>> parser = perin.load("eng")  # doctest: +SKIP
+    >>> graph = parser.parse("The dog wants to sleep.")  # doctest: +SKIP
+
+    ``threads``: cores to use, by default all.  ``longest``: a sentence of more tokens is an error.
+    """
+
+    def __init__(self, model: Model, *, threads: int | None = None, longest: int = LONGEST) -> None:
+        if threads is not None and threads < 1:
+            raise UsageError(f"a parser needs at least one thread, not {threads}")
+        self.model = model
+        self.threads = threads
+        self.longest = longest
+
+    @classmethod
+    def load(
+        cls,
+        name: str | os.PathLike[str],
+        *,
+        revision: str | None = None,
+        offline: bool = False,
+        threads: int | None = None,
+        longest: int = LONGEST,
+    ) -> Parser:
+        """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
+
+        From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
+        """
+        model = Model.load(model_folder(name, revision=revision, offline=offline))
+        return cls(model, threads=threads, longest=longest)
+
+    def __repr__(self) -> str:
+        return f"Parser({', '.join(self.treebanks)})"
+
+    @property
+    def treebanks(self) -> Mapping[str, Treebank]:
+        """What the model can parse to, by names such as ``eds-eng``."""
+        return self.model.treebanks
+
+    def chosen(self, framework: str | None = None, language: str | None = None) -> list[str]:
+        """The names of the treebanks of a framework (None: the model's first; ``"all"``: every one) in a language.
+
+        The language may be left out where only one fits.
+        """
+        language = checked(language) if language is not None else None
+        known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
+        fitting = [
+            name
+            for name, words in known.items()
+            if framework in (None, ALL, words.framework) and language in (None, words.language)
+        ]
+        if not fitting:
+            asked = " ".join(part for part in (framework, language) if part)
+            raise UsageError(f"the model has {', '.join(known)}; {asked} is none of them")
+        if len({known[name].language for name in fitting}) > 1:
+            raise UsageError(f"the model has several languages ({', '.join(fitting)}); say which one it is")
+        return fitting if framework == ALL else fitting[:1]
+
+    @overload
+    def parse(  # type: ignore[overload-overlap]
+        self,
+        texts: Texts | str | Sentence,
+        framework: Literal["all"],
+        language: str | None = None,
+        *,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> list[Graph]: ...
+
+    @overload
+    def parse(  # type: ignore[overload-overlap]
+        self,
+        texts: str | Sentence,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> Graph: ...
+
+    @overload
+    def parse(
+        self,
+        texts: Texts,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> list[Graph]: ...
+
+    def parse(
+        self,
+        texts: Texts | str | Sentence,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> Graph | list[Graph]:
+        """The graph of a sentence, or the graphs of several; the first that can't be parsed raises an error.
+
+        A string is one sentence.  With the framework ``"all"`` the result is a list: of each sentence one graph a
+        framework.  For the other parameters see :meth:`stream`.
+        """
+        alone = isinstance(texts, (str, Sentence))
+        several = [texts] if isinstance(texts, (str, Sentence)) else texts
+        graphs: list[Graph] = []
+        for parsed in self.stream(several, framework, language, probabilities=probabilities, time=time):
+            if parsed.error is not None:
+                raise parsed.error
+            graphs += parsed.graphs
+        return graphs[0] if alone and framework != ALL else graphs
+
+    def stream(
+        self,
+        texts: Texts,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        probabilities: bool = True,
+        empty: bool = False,
+        time: str | None = None,
+        most: int = MOST,
+    ) -> Iterator[Parsed]:
+        """Parse any number of sentences in constant memory; results come in the order of the sentences.
+
+        Strings get the ids 1, 2, 3, …  A sentence that fails (or comes as an error already) yields its error and the
+        next ones go on; with ``empty`` it also has the graphs of a sentence without words.  ``probabilities``: nodes
+        and edges have them in ``extra``.  ``time`` is the ``time`` of the graphs (``YYYY-MM-DD``), by default today.
+        ``most`` sentences are parsed at once; the graphs do not depend on it.
+        """
+        treebanks = self.chosen(framework, language)
+        spoken = self.treebanks[treebanks[0]].vocabulary.language
+        moment = _moment(time)
+
+        def finished(parsed: Parsed) -> Parsed:
+            graphs = parsed.graphs
+            if parsed.error is not None and empty:
+                bare = replace(parsed.sentence, tokens=())
+                graphs = parse_batch(self.model, [bare], treebanks, probabilities=probabilities)[0].graphs
+            return replace(parsed, graphs=tuple(replace(graph, time=moment) for graph in graphs))
+
+        def work(batch: list[Parsed]) -> list[Parsed]:
+            sound = [item.sentence for item in batch if item.error is None]
+            found = iter(parse_batch(self.model, sound, treebanks, probabilities=probabilities) if sound else ())
+            return [finished(next(found) if item.error is None else item) for item in batch]
+
+        return in_order(self._read(texts, spoken), _size, work, threads=self.threads, most=most)
+
+    def parse_file(
+        self,
+        source: str | os.PathLike[str] | Texts,
+        target: str | os.PathLike[str],
+        format: str | None = None,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        tokens: bool = False,
+        split: bool = False,
+        resume: bool = False,
+        empty: bool = False,
+        probabilities: bool = False,
+        time: str | None = None,
+        most: int = MOST,
+        report: Callable[[InputError], None] = lambda error: None,
+        progress: Callable[[Iterator[Parsed]], Iterable[Parsed]] = iter,
+    ) -> Tally:
+        """Parse a file (``-``: standard input), or sentences, into a file (``-``: standard output).
+
+        ``format`` is one of the graph or picture formats, by default what the name of the target says.  ``tokens`` and
+        ``split``: see :func:`~perin.parsing.reading.read_sentences`.  ``resume`` goes on with an interrupted run that
+        has written MRP to the target.  ``report`` is called with what is wrong with a sentence, and ``progress`` is
+        put around the results as they come.  For the other parameters see :meth:`stream`.  Returns how many sentences
+        were parsed and how many failed.
+        """
+        target = os.fspath(target)
+        format = format or format_of(target)
+        words = [self.treebanks[name].vocabulary for name in self.chosen(framework, language)]
+        frameworks = [each.framework for each in words]
+        check_target(target, format, frameworks)
+        texts: Texts
+        if isinstance(source, (str, os.PathLike)):
+            texts = read_sentences(source, words[0].language, tokens=tokens, split=split)
+        else:
+            texts = source
+        items: Iterable[Item] = numbered(texts, words[0].language)
+        offset = None
+        if resume:
+            items, offset = unfinished(items, target, format, frameworks)
+        results = self.stream(
+            items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
+        )
+        return write_parsed(progress(results), target, format, report, offset=offset)
+
+    def _read(self, texts: Texts, language: str | None) -> Iterator[Parsed]:
+        """The sentences, not parsed yet; those that won't be have an error."""
+        for item in numbered(texts, language):
+            if isinstance(item, InputError):
+                yield Parsed(Sentence("", (), item.graph, language), error=item)
+            elif (problem := self._problem(item)) is None:
+                yield Parsed(item)
+            else:
+                text = item.text.encode("utf-8", "replace").decode()
+                yield Parsed(replace(item, text=text, tokens=()), error=InputError(problem, graph=item.id))
+
+    def _problem(self, sentence: Sentence) -> str | None:
+        """Why a sentence is not parsed."""
+        if len(sentence) > self.longest:
+            return f"{len(sentence)} tokens, more than the limit of {self.longest}; split it or raise the limit"
+        try:
+            sentence.text.encode()
+        except UnicodeEncodeError as error:
+            return f"the text holds half a character (U+{ord(sentence.text[error.start]):04X}); remove it"
+        return None
+
+
+def load(
+    name: str | os.PathLike[str],
+    *,
+    revision: str | None = None,
+    offline: bool = False,
+    threads: int | None = None,
+    longest: int = LONGEST,
+) -> Parser:
+    """Load a parser: :meth:`Parser.load` under a shorter name."""
+    return Parser.load(name, revision=revision, offline=offline, threads=threads, longest=longest)
+
+
+def _size(item: Parsed) -> int:
+    return len(item.sentence)
+
+
+def _moment(time: str | None) -> str:
+    if time is None:
+        return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    if not _TIME.fullmatch(time):
+        raise UsageError(f"{time!r} is no date; give it as YYYY-MM-DD, with the time as YYYY-MM-DD (HH:MM)")
+    return time

@@ -1,0 +1,104 @@
+"""Sentences from files, one after the other; one that can't be read comes as an error in its place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from perin.errors import InputError
+from perin.files import each_line, source_name
+from perin.graphs.codecs.registry import locate
+from perin.graphs.faults import Finding
+from perin.text import conllu_files, read_tokens, split_sentences, tokenize
+from perin.text.sentence import Sentence
+
+Item: TypeAlias = Sentence | InputError
+
+
+def read_sentences(
+    path: str | os.PathLike[str], language: str | None, *, tokens: bool = False, split: bool = False
+) -> Iterator[Item]:
+    """The sentences of a file (``-``: standard input; gzip is recognised by content).
+
+    ``.conllu`` holds tokens and ``.mrp`` graphs, of which the texts are taken; anything else is text with a sentence a
+    line, whose id is the number of the line, or running text in each line (``split``).  Blank lines are skipped.
+    ``tokens`` says that the file holds tokens: CoNLL-U, or MRP companion graphs.
+    """
+    suffix = Path(Path(path).name.removesuffix(".gz")).suffix
+    if suffix in (".mrp", ".jsonl"):
+        return read_tokens(path, language, "mrp") if tokens else _texts(path, language)
+    if tokens or suffix == ".conllu":
+        return _conllu(path, language)
+    return _lines(path, language, split)
+
+
+def numbered(texts: Iterable[str | Item], language: str | None) -> Iterator[Item]:
+    """Sentences of a language with ids: those that have none get their number, counted from 1."""
+    for number, text in enumerate(texts, start=1):
+        if isinstance(text, InputError):
+            yield InputError(text.message, text.source, text.line, text.graph or str(number))
+        elif isinstance(text, Sentence):
+            yield replace(text, id=text.id or str(number), language=language)
+        else:
+            yield tokenize(text, language, str(number))
+
+
+def _lines(path: str | os.PathLike[str], language: str | None, split: bool) -> Iterator[Item]:
+    for number, line in enumerate(each_line(path), start=1):
+        if isinstance(line, InputError):
+            yield InputError(line.message, line.source, graph=str(number))
+        elif split and language is not None:
+            for part, (start, end) in enumerate(split_sentences(line, language), start=1):
+                yield tokenize(line[start:end], language, f"{number}.{part}")
+        elif line and not line.isspace():
+            yield tokenize(line, language, str(number))
+
+
+def _conllu(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
+    """Each block of lines is read alone, so that what is wrong in one does no harm to the next."""
+    block: list[str] = []
+    start = 1
+    for number, line in enumerate(each_line(path), start=1):
+        if isinstance(line, InputError):
+            yield line
+        elif line.strip():
+            start = start if block else number
+            block.append(line)
+        else:
+            yield from _block(block, start, source_name(path), language)
+            block = []
+    yield from _block(block, start, source_name(path), language)
+
+
+def _block(block: list[str], start: int, source: str, language: str | None) -> Iterator[Item]:
+    try:
+        yield from conllu_files.read(block, source, language)
+    except InputError as error:
+        line = None if error.line is None else error.line + start - 1
+        yield InputError(error.message, error.source, line, error.graph)
+
+
+def _texts(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
+    """The texts of graphs, each id once; a line that is no graph is an error, what is wrong inside a graph is not."""
+    faults: list[Finding] = []
+    seen: set[str] = set()
+    for source, line, graph in locate(path, "mrp", report=faults.append):
+        yield from _lost(faults, line)
+        if graph.id in seen:
+            continue
+        seen.add(graph.id)
+        if graph.input is None:
+            yield InputError("the graph has no input text", source, line, graph.id)
+        else:
+            yield tokenize(graph.input, language, graph.id)
+    yield from _lost(faults, None)
+
+
+def _lost(faults: list[Finding], line: int | None) -> Iterator[InputError]:
+    for fault in faults:
+        if fault.line != line and fault.severity == "error":
+            yield InputError(fault.message, fault.source, fault.line, fault.graph)
+    faults.clear()

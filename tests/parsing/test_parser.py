@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+from perin.errors import InputError, UsageError
+from perin.frameworks.framework import Framework
+from perin.graphs import Graph, dumps, loads
+from perin.graphs.validation import findings
+from perin.parsing.parser import Parser
+from perin.text import tokenize
+
+DATE = "2026-01-31"
+
+
+def errors(graph):
+    return [finding.message for finding in findings(graph) if finding.severity == "error"]
+
+
+def test_a_string_is_a_sentence(parser):
+    graph = parser.parse("The dog sleeps.")
+    assert isinstance(graph, Graph)
+    assert (graph.id, graph.framework, graph.language, graph.input) == ("1", "eds", "eng", "The dog sleeps.")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", graph.time)
+    assert errors(graph) == []
+
+
+def test_several_sentences_keep_their_order(parser, texts):
+    graphs = parser.parse(texts, time=DATE)
+    assert [graph.input for graph in graphs] == texts
+    assert [graph.id for graph in graphs] == ["1", "2", "3", "4", "5"]
+    assert {graph.time for graph in graphs} == {DATE}
+    assert parser.parse([]) == []
+    assert parser.parse(iter(texts), time=DATE) == graphs
+
+
+def test_tokens_and_ids_can_be_given(parser):
+    sentence = tokenize("The dog sleeps.", "eng", "x7")
+    assert parser.parse(sentence).id == "x7"
+    merged = replace(sentence, tokens=(replace(sentence.tokens[0], form="The dog", end=7), *sentence.tokens[2:]))
+    assert [graph.id for graph in parser.parse([sentence, replace(merged, id=None)])] == ["x7", "2"]
+
+
+def test_one_pass_of_the_encoder_gives_all_frameworks(parser, texts, monkeypatch):
+    alone = {name: parser.parse(texts, name, time=DATE) for name in ("eds", "amr", "ucca")}
+    calls = []
+    encode = parser.model.network.encode
+    monkeypatch.setattr(parser.model.network, "encode", lambda batch: calls.append(1) or encode(batch))
+    graphs = parser.parse(texts, "all", time=DATE)
+    assert len(calls) == 1
+    assert graphs == list(itertools.chain(*zip(*alone.values(), strict=True)))
+    assert [graph.framework for graph in parser.parse(texts[0], "all")] == ["eds", "amr", "ucca"]
+
+
+@pytest.mark.parametrize("framework", ["eds", "amr", "ucca"])
+def test_graphs_do_not_depend_on_batches_order_or_threads(model, texts, framework):
+    sentences = [f"{one} {other}" for one in texts for other in texts] + texts * 4
+    whole = Parser(model, threads=1).parse(sentences, framework, probabilities=False, time=DATE)
+    by_text = {graph.input: replace(graph, id="") for graph in whole}
+    assert len({len(graph.nodes) for graph in whole}) > 3
+    for threads, most in ((1, 1), (2, 3), (2, 64)):
+        shuffled = random.Random(most).sample(sentences, len(sentences))
+        results = Parser(model, threads=threads).stream(shuffled, framework, probabilities=False, time=DATE, most=most)
+        graphs = [parsed.graphs[0] for parsed in results]
+        assert [graph.input for graph in graphs] == shuffled
+        assert [replace(graph, id="") for graph in graphs] == [by_text[text] for text in shuffled]
+
+
+def test_every_graph_is_valid_and_can_be_written_and_read(parser, texts):
+    for graph in parser.parse(texts, "all"):
+        assert errors(graph) == []
+        assert loads(dumps(graph)) == [graph]
+
+
+def test_probabilities(parser, texts):
+    for graph in parser.parse(texts, "all"):
+        for part in (*graph.nodes, *graph.edges):
+            assert 0 <= part.extra["probability"] <= 1
+            assert 0 <= part.extra["label_probability"] <= 1
+        if graph.framework != "ucca":
+            assert all("top_probability" in node.extra for node in graph.nodes)
+    for graph in parser.parse(texts, "all", probabilities=False):
+        assert all(part.extra is None for part in (*graph.nodes, *graph.edges))
+
+
+ODD = [
+    "",
+    "   ",
+    "\x00\x01\x02 \x1b[31m",
+    "a\u200bb\ufeff",
+    "Здравствуй, мир! 你好，世界。 مرحبا بالعالم",
+    "🏳️‍🌈👩‍👩‍👧‍👦 e\u0301",
+    "x" * 5000,
+    ". " * 400,
+    "\u202eabc\u202c",
+]
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_odd_text_gives_valid_graphs(parser, text):
+    for graph in parser.parse(text, "all"):
+        assert errors(graph) == []
+        assert graph.input == text
+        assert loads(dumps(graph)) == [graph]
+
+
+def test_a_sentence_that_fails_is_an_error_in_its_place(parser, texts):
+    given = [texts[0], "word " * 5000, texts[1], "half \ud800", InputError("lost", "x.txt", 4), texts[2]]
+    results = list(parser.stream(given))
+    assert [parsed.error is None for parsed in results] == [True, False, True, False, False, True]
+    assert [len(parsed.graphs) for parsed in results] == [1, 0, 1, 0, 0, 1]
+    assert [parsed.sentence.id for parsed in results] == ["1", "2", "3", "4", "5", "6"]
+    messages = [str(parsed.error) for parsed in results if parsed.error]
+    assert messages[0] == "graph 2: 5000 tokens, more than the limit of 500; split it or raise the limit"
+    assert messages[1] == "graph 4: the text holds half a character (U+D800); remove it"
+    assert messages[2] == "x.txt:4: graph 5: lost"
+    with pytest.raises(InputError, match="graph 2: 5000 tokens"):
+        parser.parse(given)
+
+
+def test_empty_graphs_for_sentences_that_fail(parser):
+    results = list(parser.stream(["word " * 600, "half \ud800"], "all", empty=True, time=DATE))
+    for parsed in results:
+        assert parsed.error is not None
+        assert [graph.framework for graph in parsed.graphs] == ["eds", "amr", "ucca"]
+        for graph in parsed.graphs:
+            assert len(graph.nodes) == 1
+            assert errors(graph) == []
+            assert (graph.id, graph.time) == (parsed.sentence.id, DATE)
+            dumps(graph).encode()
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("can't allocate memory"), MemoryError(), IndexError("4"), InputError("no")]
+)
+def test_a_failure_in_a_batch_harms_its_sentence_only(parser, texts, monkeypatch, error):
+    decode = Framework.decode
+
+    def failing(self, prediction, *arguments, **options):
+        if prediction.sentence.text == texts[1]:
+            raise error
+        return decode(self, prediction, *arguments, **options)
+
+    expected = parser.parse(texts, time=DATE)
+    monkeypatch.setattr(Framework, "decode", failing)
+    results = list(parser.stream(texts, time=DATE))
+    assert [parsed.graphs for parsed in results] == [(graph,) if graph.id != "2" else () for graph in expected]
+    assert "can't be parsed" in str(results[1].error)
+
+
+def test_memory_is_constant(parser):
+    taken = 0
+
+    def endless():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "It rains."
+
+    results = parser.stream(endless())
+    for number in range(3000):
+        assert next(results).sentence.id == str(number + 1)
+        assert taken - number < 1600
+    results.close()
+
+
+def test_choosing_a_treebank(parser, make_model, make_treebank):
+    assert parser.chosen() == ["eds-eng"]
+    assert parser.chosen("ucca") == ["ucca-eng"]
+    assert parser.chosen("all", "en") == ["eds-eng", "amr-eng", "ucca-eng"]
+    for asked in (("drg", None), (None, "deu"), ("eds", "zho")):
+        with pytest.raises(UsageError, match=r"the model has eds-eng, amr-eng, ucca-eng; .* is none of them"):
+            parser.chosen(*asked)
+    with pytest.raises(UsageError, match="unknown language 'xyz'"):
+        parser.chosen(None, "xyz")
+    both = Parser(make_model([make_treebank("amr"), make_treebank("ucca", "deu"), make_treebank("ucca")]))
+    assert both.chosen("amr") == ["amr-eng"]
+    assert both.chosen("ucca", "deu") == ["ucca-deu"]
+    assert both.chosen(None, "eng") == ["amr-eng"]
+    for framework in (None, "ucca", "all"):
+        with pytest.raises(UsageError, match="several languages"):
+            both.chosen(framework)
+
+
+def test_requests_that_make_no_sense(parser, model):
+    with pytest.raises(UsageError, match="'yesterday' is no date"):
+        parser.parse("Hello", time="yesterday")
+    with pytest.raises(UsageError, match="at least one thread"):
+        Parser(model, threads=0)
+
+
+def test_the_setting_of_torch_survives(parser, texts):
+    before = torch.get_num_threads()
+    parser.parse(texts * 30)
+    assert torch.get_num_threads() == before
