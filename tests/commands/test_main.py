@@ -35,7 +35,7 @@ def test_no_verb_and_unknown_verb():
     assert "verbs:" in nothing.stderr
     unknown = run("-m", "perin", "konvert")
     assert unknown.returncode == 2
-    assert "unknown verb 'konvert'; known are: convert" in unknown.stderr
+    assert "unknown verb 'konvert'; known are: parse" in unknown.stderr
     assert "Traceback" not in unknown.stderr
 
 
