@@ -83,7 +83,7 @@ def test_odd_cycles():
 def test_a_search_that_is_cut_short_still_hits_everything_and_knows_a_bound():
     sets = [{a, b, c} for a, b, c in combinations(range(12), 3) if (a * b + c) % 3]
     exact = minimum_hitting_set(sets)
-    short = minimum_hitting_set(sets, nodes=0)
+    short = minimum_hitting_set(sets, node_limit=0)
     assert all(content & set(short.elements) for content in sets)
     assert short.lower_bound <= exact.lower_bound == len(exact.elements) <= len(short.elements)
 

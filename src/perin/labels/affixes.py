@@ -31,23 +31,20 @@ class Cuts:
         for length, (_, number) in zip(_shared_lengths([label for label, _ in mirrored]), mirrored, strict=True):
             suffixes[number] = length
         known: dict[str, int] = {}
-        rows: list[tuple[int, int, int, int, int]] = []
+        tables = [np.zeros((5, 0), dtype=np.int32)]
         for number, label in enumerate(labels):
-            if len(label) <= LONGEST_LABEL:
-                longest = min(prefixes[number], len(label) - 1)
+            if 0 < len(label) <= LONGEST_LABEL:
+                starts = range(min(prefixes[number], len(label) - 1) + 1)
                 ends = range(max(len(label) - suffixes[number], 1), len(label) + 1)
-                before = [known.setdefault(label[:start], len(known)) for start in range(longest + 1)]
+                before = [known.setdefault(label[:start], len(known)) for start in starts]
                 after = [known.setdefault(label[end:], len(known)) for end in ends]
-                rows += [
-                    (number, start, end, prefix, suffix)
-                    for start, prefix in enumerate(before)
-                    for end, suffix in zip(ends, after, strict=True)
-                    if end > start
-                ]
-        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-        codes = table[:, 3] * (len(known) + 1) + table[:, 4]
-        self.label, self.start, self.end = table[:, :3].T.copy()
-        self.pair = np.unique(codes, return_inverse=True)[1]
+                table = np.empty((5, len(starts), len(ends)), dtype=np.int32)
+                table[0] = number
+                table[1], table[3] = np.array((starts, before))[:, :, None]
+                table[2], table[4] = np.array((ends, after))[:, None, :]
+                tables.append(table[:, table[2] > table[1]])
+        self.label, self.start, self.end, prefix, suffix = np.concatenate(tables, axis=1)
+        self.pair = np.unique(prefix.astype(np.int64) * len(known) + suffix, return_inverse=True)[1]
 
     def __len__(self) -> int:
         return len(self.pair)

@@ -27,8 +27,8 @@ class Place:
     A file appears only when it is complete, so that an interrupted run leaves nothing behind.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], keys: Keys, space: RuleSpace, nodes: int) -> None:
-        content = hashlib.sha256(json.dumps([perin.__version__, VERSION, nodes, space.to_json()]).encode())
+    def __init__(self, folder: str | os.PathLike[str], keys: Keys, space: RuleSpace, node_limit: int) -> None:
+        content = hashlib.sha256(json.dumps([perin.__version__, VERSION, node_limit, space.to_json()]).encode())
         for key, spellings in zip(keys.keys, keys.spellings, strict=True):
             content.update(json.dumps([*key, sorted(spellings.items())]).encode())
         self.path = Path(folder) / f"rules-{content.hexdigest()[:32]}.json"

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from perin.labels.reductions import Reduced
 
-NODES = 200_000
+NODE_LIMIT = 200_000
 """The integer program of a component is given up after this many nodes of its search tree; the gap is then known.
 
 A limit on nodes and not on time, so that the result does not depend on the machine.
@@ -35,7 +35,7 @@ def minimum_hitting_set(
     sets: Sequence[Collection[int]],
     cost: Callable[[int], int] = lambda element: 0,
     *,
-    nodes: int = NODES,
+    node_limit: int = NODE_LIMIT,
 ) -> HittingSet:
     """A smallest hitting set of non-empty sets; of equally small ones (after the reductions) one of the least cost.
 
@@ -49,13 +49,13 @@ def minimum_hitting_set(
     reduced = Reduced(sets)
     chosen, bound = list(reduced.forced), len(reduced.forced)
     for component in reduced.components():
-        elements, needed = _solve([reduced.sets[number] for number in component], cost, nodes)
+        elements, needed = _solve([reduced.sets[number] for number in component], cost, node_limit)
         chosen += elements
         bound += needed
     return HittingSet(tuple(sorted(chosen)), bound)
 
 
-def _solve(sets: Sequence[set[int]], cost: Callable[[int], int], nodes: int) -> tuple[list[int], int]:
+def _solve(sets: Sequence[set[int]], cost: Callable[[int], int], node_limit: int) -> tuple[list[int], int]:
     """A hitting set of a component and a lower bound."""
     elements = sorted(set().union(*sets))
     column = {element: number for number, element in enumerate(elements)}
@@ -63,25 +63,25 @@ def _solve(sets: Sequence[set[int]], cost: Callable[[int], int], nodes: int) -> 
     columns = np.array([column[element] for content in sets for element in sorted(content)])
     matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(sets), len(elements)))
     hit = LinearConstraint(matrix, lb=1)
-    fewest = _program(np.ones(len(elements)), [hit], nodes)
+    fewest = _program(np.ones(len(elements)), [hit], node_limit)
     if fewest.x is None:
         return _greedy(sets, elements), math.ceil(_bound(fewest) - _TOLERANCE)
     size = round(float(fewest.x.sum()))
     needed = size if fewest.status == 0 else math.ceil(_bound(fewest) - _TOLERANCE)
     costs = np.array([cost(element) for element in elements], dtype=np.float64)
-    cheapest = _program(costs, [hit, LinearConstraint(np.ones((1, len(elements))), ub=size)], nodes)
+    cheapest = _program(costs, [hit, LinearConstraint(np.ones((1, len(elements))), ub=size)], node_limit)
     best = fewest if cheapest.x is None else cheapest
     return [element for element, value in zip(elements, best.x, strict=True) if value > 0.5], needed
 
 
-def _program(costs: Any, constraints: list[LinearConstraint], nodes: int) -> Any:
+def _program(costs: Any, constraints: list[LinearConstraint], node_limit: int) -> Any:
     """SciPy's result for the binary program of least cost."""
     return milp(
         costs,
         integrality=np.ones(len(costs), dtype=np.int64),
         bounds=Bounds(0, 1),
         constraints=constraints,
-        options={"node_limit": nodes, "mip_rel_gap": 0},
+        options={"node_limit": node_limit, "mip_rel_gap": 0},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,8 +28,8 @@ class Keys:
     """How many nodes have each key."""
     spellings: tuple[Counter[str], ...]
     """The labels of the nodes of each key as they are written, with their numbers of nodes."""
-    capitals: frozenset[bool]
-    """Where there are capital letters: in names and property values (True), in other labels (False)."""
+    capitals: Mapping[bool, float]
+    """The share of nodes with capitals, among names and property values (True) and among other labels (False)."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -50,16 +50,17 @@ def distinct_keys(items: Iterable[LabelItem]) -> Keys:
     ((Key(label='a', forms=('a',), lemmas=('a',)),), (2,))
     """
     spellings: dict[Key, Counter[str]] = {}
-    capitals = set()
+    with_capitals: Counter[bool] = Counter()
+    nodes: Counter[bool] = Counter()
     for (label, forms, lemmas, value), count in Counter(items).items():
         key = Key(_folded(label), tuple(map(_folded, forms)), tuple(map(_folded, lemmas)))
         spellings.setdefault(key, Counter())[label] += count
-        if key.label != label:
-            capitals.add(value)
+        nodes[value] += count
+        with_capitals[value] += count * (key.label != label)
     ordered = sorted(spellings)
     counters = tuple(spellings[key] for key in ordered)
-    nodes = tuple(counter.total() for counter in counters)
-    return Keys(tuple(ordered), nodes, counters, frozenset(capitals))
+    capitals = {value: with_capitals[value] / max(nodes[value], 1) for value in (False, True)}
+    return Keys(tuple(ordered), tuple(counter.total() for counter in counters), counters, capitals)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -10,7 +10,7 @@ from typing import Any
 
 from perin.errors import InputError
 from perin.labels.cache import Place
-from perin.labels.hitting import NODES, minimum_hitting_set
+from perin.labels.hitting import NODE_LIMIT, minimum_hitting_set
 from perin.labels.keys import Key, Keys, distinct_keys
 from perin.labels.problem import Problem
 from perin.labels.rules import AbsoluteRule, Rule, apply
@@ -62,23 +62,23 @@ def learn_rules(
     processes: int = 1,
     progress: bool = False,
     cache: str | os.PathLike[str] | None = None,
-    nodes: int = NODES,
+    node_limit: int = NODE_LIMIT,
 ) -> LearnedRules:
     """The smallest rule set of the space that covers all items; always the same for the same items in any order.
 
     ``processes`` share the search in the tokens; ``progress`` shows a bar on standard error.  ``cache`` is a folder
-    where the result is kept for the next time that the same items are asked for.  ``nodes`` bounds the search of the
-    integer program: where it is hit, the set may be larger than the lower bound.
+    where the result is kept for the next time that the same items are asked for.  ``node_limit`` bounds the search of
+    the integer program: where it is hit, the set may be larger than the lower bound.
     """
     start = time.perf_counter()
     keys = distinct_keys(items)
-    space = space.with_capitals(labels=False in keys.capitals, values=True in keys.capitals)
-    place = None if cache is None else Place(cache, keys, space, nodes)
+    space = space.with_capitals(keys.capitals[False], keys.capitals[True])
+    place = None if cache is None else Place(cache, keys, space, node_limit)
     known = None if place is None else place.load(LearnedRules.from_json)
     if known is not None:
         return known
     problem = Problem.build(keys, space, processes=processes, progress=progress)
-    hitting = minimum_hitting_set(problem.sets(), problem.cost, nodes=nodes)
+    hitting = minimum_hitting_set(problem.sets(), problem.cost, node_limit=node_limit)
     chosen = {problem.rule(element): problem.covered(element) for element in hitting.elements}
     chosen.update(problem.absolute())
     chosen.update(_uncovered(chosen, keys, space))

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 Case: TypeAlias = Literal["token", "lower"]
 """Where the case of the kept characters comes from: as the token has it, or lower case."""
 
+_FEW_CAPITALS = 0.01
+
 
 class LabelItem(NamedTuple):
     """A node's label and the tokens that its rules see.
@@ -31,7 +33,7 @@ class RuleSpace:
     ``anchored``, a rule sees the tokens from its anchor to the end of the sentence and may take the first k of them.
     ``number_language`` (ISO 639-3) allows number rules; ``number_groups`` may stand between groups of three digits.
     ``label_case`` and ``value_case`` say how kept characters are written in labels and in names and property values;
-    learning makes that lower case where a treebank has no capitals.
+    learning makes that lower case where a treebank has hardly any capitals.
     """
 
     separators: tuple[str, ...] = ("",)
@@ -45,12 +47,12 @@ class RuleSpace:
         """The case of kept characters in a label, or in a name or property value."""
         return self.value_case if value else self.label_case
 
-    def with_capitals(self, *, labels: bool, values: bool) -> RuleSpace:
-        """The space of a treebank that has capitals only there."""
+    def with_capitals(self, labels: float, values: float) -> RuleSpace:
+        """The space of a treebank in which such shares of labels and of values have capitals."""
         return replace(
             self,
-            label_case=self.label_case if labels else "lower",
-            value_case=self.value_case if values else "lower",
+            label_case=self.label_case if labels >= _FEW_CAPITALS else "lower",
+            value_case=self.value_case if values >= _FEW_CAPITALS else "lower",
         )
 
     def to_json(self) -> dict[str, Any]:

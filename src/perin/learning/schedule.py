@@ -41,11 +41,12 @@ class Schedule:
         return max(self.floor, self._decayed(position))
 
     def _decayed(self, position: int) -> float:
+        peak = max(self.warmup, 1)
         if self.decay == "constant":
             return 1.0
         if self.decay == "inverse-sqrt":
-            return math.sqrt(max(self.warmup, 1) / position)
-        done = min(1.0, (position - self.warmup) / max(1, self.total - self.delay - self.warmup))
+            return math.sqrt(peak / position)
+        done = min(1.0, (position - peak) / max(1, self.total - self.delay - peak))
         return 1.0 - done if self.decay == "linear" else 0.5 * (1.0 + math.cos(math.pi * done))
 
 

@@ -69,7 +69,7 @@ def _below(items: Items) -> Booleans:
 
 
 def _ranks(gold: Items, system: Items, gold_below: Booleans, system_below: Booleans) -> Integers:
-    """The place of each gold node in the official order (MRP_METRIC.md, section 4)."""
+    """The place of each gold node when pairs are taken greedily: by common items, characters below, edges alike."""
     count, width = len(gold.ids), len(system.ids) + 1
     unpaired = np.zeros((count, 1))
     reward = np.hstack((_rewards(gold, system), -_own_items(gold)[:, None]))
