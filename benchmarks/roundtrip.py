@@ -2,8 +2,8 @@
 
 python benchmarks/roundtrip.py ../shared/data [--treebanks NAME …] [--tables NAME …]
 
-own        rules of the file itself, the treebank's tokens, train and dev
-tokenizer  rules of the file itself, our own tokens, train and dev
+own        rules of the file itself, the treebank's tokens, train and dev; then the graphs that differ
+tokenizer  rules of the file itself, our own tokens, train and dev; then the graphs that differ in more than anchors
 ceiling    rules of train, dev, with either tokens
 queries    nodes that find no query with the paper's number of queries
 relations  what becomes of DRG's relation nodes
@@ -64,11 +64,16 @@ def tokenizer(folders: Sequence[Path], jobs: int, cache: str) -> None:
 
 def _scores(folders: Sequence[Path], jobs: int, cache: str, *, tokens: bool) -> None:
     _row("treebank", "graphs", "rules", *TYPES, "no query", "lost anchors", "differ", "invalid")
+    differences = []
     for folder in folders:
         for split in ("train", "dev"):
             companion = folder / f"{split}.conllu.gz" if tokens else None
             outcome = roundtrip(folder / f"{split}.mrp.gz", tokens=companion, jobs=jobs, cache=cache)
             _outcome(f"{folder.name} {split}", outcome)
+            for found in outcome.differences:
+                if tokens or {*found["missing"], *found["surplus"]} != {"anchors"}:
+                    differences.append(f"{folder.name} {split} {found}")
+    print("", *differences, sep="\n")
 
 
 def ceiling(folders: Sequence[Path], jobs: int, cache: str) -> None:
