@@ -26,6 +26,7 @@ VERBS = {
     "rules": "learn the minimal set of label rules of a treebank",
     "validate": "check graphs for well-formedness",
     "train": "train a parser by a recipe",
+    "evaluate": "parse a treebank with a model and score the graphs",
 }
 
 EXIT_ERROR = 2

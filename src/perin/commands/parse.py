@@ -39,9 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--to", choices=(*FORMATS, *PICTURE_FORMATS), help="format to write (default: by the name of the output)")
     add("--tokens", metavar="FILE", help="tokens instead of text: CoNLL-U, or MRP companion graphs")
     add("--split", action="store_true", help="lines hold running text: split it into sentences")
-    add("--batch", type=_count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
-    add("--threads", type=_count, metavar="N", help="cores to use (default: all)")
-    add("--longest", type=_count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
+    add("--batch", type=count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
+    add("--threads", type=count, metavar="N", help="cores to use (default: all)")
+    add("--longest", type=count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
     add("--probabilities", action="store_true", help="write the probability of each node, edge, label and top")
     add("--empty-on-error", action="store_true", help="write the graph of no words for a sentence that fails")
     add("--time", metavar="DATE", help="date in the graphs (default: today)")
@@ -110,7 +110,8 @@ def _progress(results: Iterator[Parsed]) -> Iterable[Parsed]:
     return tqdm(results, unit=" sentences", disable=None, smoothing=0.05, dynamic_ncols=True)
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """The value of an argument that counts something."""
     try:
         number = int(text)
     except ValueError:

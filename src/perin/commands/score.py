@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from perin.errors import UsageError
 from perin.graphs.codecs.registry import FORMATS
-from perin.graphs.faults import Finding
+from perin.graphs.faults import Finding, Report
 
 if TYPE_CHECKING:
     from perin.scoring.result import GraphScore, Result
@@ -51,35 +51,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score; see the module's text."""
-    if arguments.errors and len(arguments.systems) > 1:
-        raise UsageError("--errors compares gold with one system; name one SYSTEM only")
-    if [arguments.gold, *arguments.systems].count("-") > 1:
-        raise UsageError("only one of the files can be standard input")
+    _refuse_nonsense(arguments)
     results = _scored(arguments)
     for result in results.values():
-        _warn_of_doubt(result, arguments.budget)
+        warn_of_doubt(result, arguments.budget, _warn)
     if arguments.json:
-        print(json.dumps(_as_json(results, arguments), ensure_ascii=False))
+        data = as_json(results, per_graph=arguments.per_graph, confidence=arguments.confidence)
+        print(json.dumps(data, ensure_ascii=False))
     else:
         print("\n\n".join(_texts(results, arguments)))
     return 0
 
 
+def _refuse_nonsense(arguments: argparse.Namespace) -> None:
+    """Stop before the work begins if its results could not be given."""
+    from perin.scoring.evaluation import check_limits, find_metric
+    from perin.scoring.statistics import check_confidence
+
+    check_limits(arguments.jobs, arguments.budget)
+    if arguments.confidence is not None:
+        check_confidence(arguments.confidence)
+    if [arguments.gold, *arguments.systems].count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+    if arguments.errors:
+        if len(arguments.systems) > 1:
+            raise UsageError("--errors compares gold with one system; name one SYSTEM only")
+        if not find_metric(arguments.metric).searches:
+            raise UsageError(
+                f"--errors needs to know which nodes correspond, which {arguments.metric} does not; mrp does"
+            )
+        if arguments.errors == "-":
+            raise UsageError("--errors needs the name of a file; standard output is for the scores")
+        if not (folder := Path(arguments.errors).parent).is_dir():
+            raise UsageError(f"can't write {arguments.errors}: there is no folder {folder}")
+
+
 def _scored(arguments: argparse.Namespace) -> dict[str, Result]:
     from perin.scoring.differences import write_differences
-    from perin.scoring.evaluation import find_metric, score_pairs
+    from perin.scoring.evaluation import find_metric, report_unfit, score_pairs
     from perin.scoring.reading import pair, read_gold, read_system
     from perin.scoring.result import Result
 
     metric = find_metric(arguments.metric)
-    if arguments.errors and not metric.searches:
-        raise UsageError(f"--errors needs to know which nodes correspond, which {metric.name} does not; mrp does")
     gold = read_gold(arguments.gold, arguments.format, report=_warn)
+    report_unfit(metric, gold, _warn)
     results = {}
     for name, path in zip(_names(arguments.systems), arguments.systems, strict=True):
         pairs = pair(gold, read_system(path, arguments.format, report=_warn), report=_warn)
         stream = score_pairs(pairs, metric, jobs=arguments.jobs, budget=arguments.budget)
-        graphs = list(_with_progress(stream, len(pairs)))
+        graphs = list(with_progress(stream, len(pairs)))
         if arguments.errors:
             write_differences(arguments.errors, pairs, graphs)
         results[name] = Result(metric, graphs)
@@ -92,7 +112,7 @@ def _names(paths: Sequence[str]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else list(paths)
 
 
-def _with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphScore]:
+def with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphScore]:
     """A bar on standard error, if that is a terminal and it takes long."""
     if not sys.stderr.isatty():
         return graphs
@@ -105,35 +125,36 @@ def _warn(finding: Finding) -> None:
     print(f"perin score: warning: {finding}", file=sys.stderr)
 
 
-def _warn_of_doubt(result: Result, budget: float) -> None:
+def warn_of_doubt(result: Result, budget: float, warn: Report) -> None:
     """Tell which correspondences could not be proven to be the best in time."""
     for graph in result.graphs:
         compared = graph.comparison
         if not compared.exact:
             message = f"found {compared.objective} matches and proved that there are no more than {compared.bound}"
-            _warn(Finding(f"{message} in {budget:g} s; give a higher --budget", graph=graph.id))
+            warn(Finding(f"{message} in {budget:g} s; give a higher --budget", graph=graph.id))
         elif not compared.settled:
             message = "counts by type are those of one of several equally good correspondences"
-            _warn(Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id))
+            warn(Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id))
 
 
-def _as_json(results: Mapping[str, Result], arguments: argparse.Namespace) -> dict[str, Any]:
+def as_json(results: Mapping[str, Result], *, per_graph: bool, confidence: float | None) -> dict[str, Any]:
+    """The numbers of one system, or of several with their contrasts to the first."""
     from perin.scoring.statistics import intervals
 
     data = {}
     for name, result in results.items():
-        data[name] = result.as_json(per_graph=arguments.per_graph)
-        if arguments.confidence is not None:
-            found = intervals(result.total, arguments.confidence)
+        data[name] = result.as_json(per_graph=per_graph)
+        if confidence is not None:
+            found = intervals(result.total, confidence)
             bounds = {key: [interval.low, interval.high] for key, interval in found.items()}
-            data[name]["confidence"] = {"percent": arguments.confidence, **bounds}
+            data[name]["confidence"] = {"percent": confidence, **bounds}
     if len(data) == 1:
         return data.popitem()[1]
     whole: dict[str, Any] = {"systems": data}
-    if arguments.confidence is not None:
+    if confidence is not None:
         whole["contrasts"] = {
             name: {"difference": each.difference, "interval": [each.interval.low, each.interval.high], "p": each.p}
-            for name, each in _contrasts(results, arguments.confidence).items()
+            for name, each in contrasts_to_first(results, confidence).items()
         }
     return whole
 
@@ -152,10 +173,10 @@ def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iter
     yield tables.by_framework(results)
     yield tables.by_type(results)
     if arguments.confidence is not None and len(results) > 1:
-        yield tables.contrasts(next(iter(results)), _contrasts(results, arguments.confidence))
+        yield tables.contrasts(next(iter(results)), contrasts_to_first(results, arguments.confidence))
 
 
-def _contrasts(results: Mapping[str, Result], confidence: float) -> dict[str, Contrast]:
+def contrasts_to_first(results: Mapping[str, Result], confidence: float) -> dict[str, Contrast]:
     """Every system after the first compared with the first."""
     from perin.scoring.statistics import contrast
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -102,16 +102,37 @@ def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, pr
     paths: Sequence[str] = getattr(wanted, split)
     token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
     for path, token_path in zip(paths, token_paths, strict=True):
-        tokens = None if token_path is None else _tokens(recipe.path(token_path), wanted.language)
+        tokens = None if token_path is None else tokens_by_id(recipe.path(token_path), wanted.language)
         for graph in load(recipe.path(path)):
             try:
-                sentence = _sentence(graph, wanted, tokens)
+                if graph.framework != wanted.framework:
+                    raise InputError(f"the graph's framework is {graph.framework}, not {wanted.framework}")
+                sentence = sentence_of(graph, wanted.language, tokens)
             except InputError as error:
                 problems.append(Problem(name, graph.id, error.message))
                 continue
             result.graphs.append(graph)
             result.sentences.append(sentence)
     return result
+
+
+def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
+    """The tokens of a CoNLL-U or companion file."""
+    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
+
+
+def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
+    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
+
+    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
+    """
+    if graph.input is None:
+        raise InputError("the graph has no input text", graph=graph.id)
+    if tokens is None:
+        return tokenize(graph.input, language, graph.id)
+    if graph.id not in tokens:
+        raise InputError("there are no tokens for this graph", graph=graph.id)
+    return align(tokens[graph.id], graph.input)
 
 
 def cache_folder() -> Path:
@@ -189,22 +210,6 @@ def _examples(treebank: Treebank, split: Split, preparation: Preparation, proble
             problems.append(Problem(treebank.name, graph.id, what))
         examples.append(Example(prepared, treebank.name, target))
     return examples
-
-
-def _tokens(path: Path, language: str) -> dict[str, Sentence]:
-    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
-
-
-def _sentence(graph: Graph, wanted: TreebankRecipe, tokens: dict[str, Sentence] | None) -> Sentence:
-    if graph.framework != wanted.framework:
-        raise InputError(f"the graph's framework is {graph.framework}, not {wanted.framework}")
-    if graph.input is None:
-        raise InputError("the graph has no input text")
-    if tokens is None:
-        return tokenize(graph.input, wanted.language, graph.id)
-    if graph.id not in tokens:
-        raise InputError("there are no tokens for this graph")
-    return align(tokens[graph.id], graph.input)
 
 
 def _first(problems: list[Problem]) -> str:
