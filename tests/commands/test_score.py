@@ -99,12 +99,17 @@ def test_errors_to_a_file(gold, system, tmp_path, capsys):
         (["--errors", "x.json", "--metric", "edm"], "--errors needs to know which nodes correspond"),
         (["--jobs", "0"], "must be positive"),
         (["--budget", "-1"], "must be positive"),
+        (["--budget", "nan"], "must be positive"),
         (["--confidence", "100"], "between 0 and 100"),
+        (["--errors", "-"], "name of a file"),
+        (["--errors", "no/such/folder/errors.html"], "there is no folder"),
     ],
 )
-def test_requests_that_make_no_sense(gold, system, options, message, capsys):
+def test_requests_that_make_no_sense_are_refused_before_the_work(gold, system, options, message, capsys):
     assert main(["score", gold, system, *options]) == 2
-    assert message in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert "warning" not in errors
 
 
 def test_two_files_from_standard_input_or_with_errors(gold, system, capsys):

@@ -148,6 +148,19 @@ def test_graphs_with_loose_ends():
         score([loose], [sound])
 
 
+def test_a_line_of_a_system_that_is_not_utf8(tmp_path):
+    (tmp_path / "gold.mrp").write_text(line() + "\n" + line(id="2") + "\n")
+    content = line().encode() + b"\n" + line(id="3").encode() + b"\xff\n" + line(id="2").encode() + b"\n"
+    (tmp_path / "system.mrp").write_bytes(content)
+    result = score(tmp_path / "gold.mrp", tmp_path / "system.mrp")
+    assert result.f1 == 1
+    (finding,) = result.findings
+    assert finding.line == 2
+    assert "not UTF-8 (0xff)" in finding.message
+    with pytest.raises(InputError, match="not UTF-8"):
+        score(tmp_path / "system.mrp", tmp_path / "gold.mrp")
+
+
 def test_nothing_to_score_against(files, tmp_path):
     with pytest.raises(InputError, match=r"gold.mrp: there is no gold graph"):
         files([], [line()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,12 +110,17 @@ def test_sdp_counts_graphs_that_are_equal():
     assert found["labeled"]["m"] == found["unlabeled"]["m"] == 0.75
 
 
+def numbers(metric, gold, system):
+    return {key: (tally.g, tally.s, tally.c) for key, tally in tallies(metric, gold, system).items()}
+
+
+def counted(first, second):
+    return {key: (len(first[key]), len(second[key]), len(first[key] & second[key])) for key in first}
+
+
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_second_way(data, brute):
-    """The same sets by loops over nodes and edges as they are written."""
-    gold, system = (data.draw(brute.random_graph("eds", most=6)) for _ in range(2))
-
+def test_edm_by_loops_over_nodes_and_edges(data, brute):
     def elements(graph):
         spans = {node.id: normal_anchors(node.anchors, graph.input) for node in graph.nodes}
         return {
@@ -124,8 +130,60 @@ def test_second_way(data, brute):
             "properties": {(spans[node.id], *pair) for node in graph.nodes for pair in node.properties},
         }
 
-    first, second = elements(gold), elements(system)
-    expected = {key: (len(first[key]), len(second[key]), len(first[key] & second[key])) for key in first}
-    found = tallies("edm", gold, system)
-    assert {key: (found[key].g, found[key].s, found[key].c) for key in first} == expected
-    assert tallies("sdp", gold, system)["labeled"].g == expected["arguments"][0] + expected["tops"][0]
+    gold, system = (data.draw(brute.random_graph("eds", most=6)) for _ in range(2))
+    expected = counted(elements(gold), elements(system))
+    expected["all"] = tuple(sum(column) for column in zip(*expected.values(), strict=True))
+    assert numbers("edm", gold, system) == expected
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_sdp_by_loops_over_edges(data, brute):
+    trimmed = {Anchor(0, 3): (0, 3), Anchor(9, 15): (9, 15), Anchor(3, 4): (4, 4)}  # of "Kim, who sleeps (well)."
+
+    def dependencies(graph):
+        words = {node.id: node.anchors and tuple(trimmed[anchor] for anchor in node.anchors) for node in graph.nodes}
+        found = {(words[edge.source], words[edge.target], edge.label) for edge in graph.edges}
+        found |= {("top", words[top], None) for top in graph.tops}
+        return {"labeled": found, "unlabeled": {each[:2] for each in found}}
+
+    gold, system = (data.draw(brute.random_graph("dm", most=6)) for _ in range(2))
+    assert numbers("sdp", gold, system) == counted(dependencies(gold), dependencies(system))
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_ucca_by_passing_text_upwards(data, brute):
+    def units(graph):
+        remote = {id(edge) for edge in graph.edges if edge.attributes}
+        text = {node.id: normal_anchors(node.anchors, graph.input) or frozenset() for node in graph.nodes}
+        for _ in graph.nodes:
+            for edge in graph.edges:
+                if id(edge) not in remote:
+                    text[edge.source] |= text[edge.target]
+        found = {}
+        for kind in ("primary", "remote"):
+            edges = [edge for edge in graph.edges if (id(edge) in remote) == (kind == "remote")]
+            found[f"labeled.{kind}"] = {(text[edge.source], text[edge.target], edge.label) for edge in edges}
+            found[f"unlabeled.{kind}"] = {(text[edge.source], text[edge.target]) for edge in edges}
+        return found
+
+    def distinct(graph):
+        """Of edges that differ in attributes only, the first."""
+        edges = {(edge.source, edge.target, edge.label): edge for edge in reversed(graph.edges)}
+        return replace(graph, edges=tuple(edges.values()))
+
+    gold, system = (distinct(data.draw(brute.random_graph("ucca", most=6))) for _ in range(2))
+    assert numbers("ucca", gold, system) == counted(units(gold), units(system))
+    assert any(edge.attributes for edge in gold.edges) == bool(tallies("ucca", gold, system)["labeled.remote"].g)
+
+
+@pytest.mark.parametrize("metric", ["edm", "ucca", "sdp"])
+def test_graphs_without_anchors_are_told(metric):
+    bare = replace(EDS, id="2", nodes=tuple(replace(node, anchors=None) for node in EDS.nodes))
+    (finding,) = score([EDS, bare], [EDS, bare], metric).findings
+    assert (
+        str(finding)
+        == f"graph 2: {metric} identifies nodes by their anchors, and 1 gold graph has none; use mrp or smatch"
+    )
+    assert not score([EDS, bare], [EDS, bare]).findings

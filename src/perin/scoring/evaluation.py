@@ -42,6 +42,7 @@ def score(
     Tally(g=2, s=1, c=1)
     """
     chosen = find_metric(metric)
+    check_limits(jobs, budget)
     oddities = Tolerant()
 
     def note(finding: Finding) -> None:
@@ -49,7 +50,9 @@ def score(
         if report is not None:
             report(finding)
 
-    pairs = pair(read_gold(gold, format, report=note), read_system(system, format, report=note), report=note)
+    wanted = read_gold(gold, format, report=note)
+    report_unfit(chosen, wanted, note)
+    pairs = pair(wanted, read_system(system, format, report=note), report=note)
     stream = score_pairs(pairs, chosen, jobs=jobs, budget=budget)
     return Result(chosen, list(progress(stream, len(pairs)) if progress else stream), oddities.findings)
 
@@ -76,12 +79,30 @@ def find_metric(name: str) -> Metric:
     return METRICS[name]
 
 
+def check_limits(jobs: int, budget: float) -> None:
+    """Refuse a number of processes or of seconds that nothing can be done with."""
+    if jobs < 1 or not budget > 0:
+        raise UsageError(f"jobs and budget must be positive, found {jobs} and {budget:g}")
+
+
+def report_unfit(metric: Metric, gold: Iterable[Graph], report: Report) -> None:
+    """Tell if a metric identifies nodes by the text that they cover, and there are gold graphs without anchors."""
+    unfit = [] if metric.searches else [graph for graph in gold if graph.nodes and not _anchored(graph)]
+    if unfit:
+        count = "1 gold graph has" if len(unfit) == 1 else f"{len(unfit)} gold graphs have"
+        message = f"{metric.name} identifies nodes by their anchors, and {count} none; use mrp or smatch"
+        report(Finding(message, graph=unfit[0].id if len(unfit) == 1 else None))
+
+
+def _anchored(graph: Graph) -> bool:
+    return any(node.anchors for node in graph.nodes)
+
+
 def score_pairs(
     pairs: Sequence[Pair], metric: Metric, *, jobs: int = 1, budget: float = BUDGET
 ) -> Iterator[GraphScore]:
     """The scores of pairs of graphs, in their order; a system graph of None counts as an empty one."""
-    if jobs < 1 or not budget > 0:
-        raise UsageError(f"jobs and budget must be positive, found {jobs} and {budget:g}")
+    check_limits(jobs, budget)
     if jobs == 1 or len(pairs) == 1:
         prepare(metric.name)
         for each in pairs:

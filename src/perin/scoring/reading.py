@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from perin.errors import InputError, UsageError
-from perin.files import read_lines, source_name
+from perin.files import each_line, read_lines, source_name
 from perin.graphs.codecs.codec import Reader
 from perin.graphs.codecs.registry import files
 from perin.graphs.faults import Finding, Report, Tolerant, strict
@@ -112,7 +112,7 @@ def _from_files(
     for file in paths:
         name = source_name(file)
         if not gold:
-            graphs = codec.read(read_lines(file), name, report)
+            graphs = _whatever_can_be_read(codec.read, file, report)
         elif codec.name == "mrp":
             graphs = _no_line_dropped(codec.read, file, report)
         else:
@@ -122,6 +122,26 @@ def _from_files(
                 yield name, line, graph
             else:
                 (strict if gold else report)(Finding(_NO_TIME, name, line, graph.id))
+
+
+def _whatever_can_be_read(read: Reader, file: str, report: Report) -> Iterator[tuple[int, Graph]]:
+    """The graphs of a system's file; a line that is not UTF-8 is reported and counts as a blank one."""
+    unreadable: set[int] = set()
+
+    def lines() -> Iterator[str]:
+        for number, line in enumerate(each_line(file), start=1):
+            if isinstance(line, InputError):
+                unreadable.add(number)
+                report(Finding(line.message, line.source, line.line))
+                yield ""
+            else:
+                yield line
+
+    def unless_known(finding: Finding) -> None:
+        if finding.line not in unreadable:
+            report(finding)
+
+    return read(lines(), source_name(file), unless_known)
 
 
 def _no_line_dropped(read: Reader, file: str, report: Report) -> Iterator[tuple[int, Graph]]:

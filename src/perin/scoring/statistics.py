@@ -41,6 +41,12 @@ class Contrast:
     p: float
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is no percentage between 0 and 100."""
+    if not 0 < confidence < 100:
+        raise UsageError(f"a confidence must lie between 0 and 100 percent, not at {confidence:g}")
+
+
 def intervals(block: Block, confidence: float = 95.0) -> dict[str, Interval]:
     """For each key of the metric, where F1 lies with this confidence, in percent."""
     import numpy as np
@@ -101,8 +107,7 @@ def _drawn(count: int) -> Iterator[NDArray[np.float64]]:
 def _interval(samples: NDArray[np.float64], confidence: float) -> Interval:
     import numpy as np
 
-    if not 0 < confidence < 100:
-        raise UsageError(f"a confidence must lie between 0 and 100 percent, not at {confidence:g}")
+    check_confidence(confidence)
     tail = (100 - confidence) / 2
     low, high = np.percentile(samples, (tail, 100 - tail))
     return Interval(float(low), float(high))
