@@ -1,5 +1,5 @@
 """What other choices in decoding would do to the dev score of a trained model: edges that join what falls apart, and
-labels that a source seldom has twice chosen jointly.
+the joint choice of labels that a source seldom has twice.
 
 python benchmarks/decoding.py MODEL DEV.mrp.gz --train TRAIN.mrp.gz [--limit 300] [--threads 1]
 
@@ -28,6 +28,9 @@ from perin.scoring import score
 from perin.scoring.statistics import contrast
 from perin.text import tokenize
 
+JOINTS = (0.0, 0.01, 0.03, 0.1, 0.5)
+"""Least probabilities of an edge that joins parts of a graph; 0: always connected, .5: never joined."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -52,7 +55,7 @@ def main() -> None:
     plain = None
     for name, variant, vocabulary in (
         ("as it is", form, words),
-        (f"connected: {not form.connected}", replace(form, connected=not form.connected), words),
+        *((f"joints from {least}", replace(form, least_joint=least), words) for least in JOINTS),
         ("seldom repeated labels", form, shy),
     ):
         result = score(gold, [variant.decode(prediction, vocabulary) for prediction in predicted]).total

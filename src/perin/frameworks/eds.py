@@ -16,7 +16,7 @@ EDS = Framework(
     has_flag=True,
     owned=True,
     multilabel=False,
-    connected=False,
+    least_joint=0.5,
     empty="unknown",
 )
 

@@ -61,8 +61,8 @@ class Framework:
     """Edge labels that only stand beside another label."""
     has_attributes: bool = False
     """Whether edges have attributes."""
-    connected: bool = True
-    """Whether decoded graphs are connected."""
+    least_joint: float = 0.0
+    """The least probability of an edge that joins parts of a graph.  0: decoded graphs are connected; .5: no joints."""
     required: str | None = None
     """A label (after the steps) that at least one node must have."""
     unique: bool = False
@@ -152,8 +152,8 @@ class Framework:
         return allowed
 
     def structure(self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools) -> Structure:
-        """The nodes and edges of the graph; here all nodes and the most probable edges, connected if they must be."""
-        return free_structure(prediction, nodes, allowed, connected=self.connected, owned=self.owned)
+        """The nodes and edges of the graph; here all nodes, the most probable edges, and what joins them."""
+        return free_structure(prediction, nodes, allowed, least_joint=self.least_joint, owned=self.owned)
 
     def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
         sources, targets = structure.edges.T

@@ -1,4 +1,4 @@
-"""The most probable set of edges, free or connected."""
+"""The most probable set of edges, connected or with few parts."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from numpy.typing import NDArray
 from perin.frameworks.arrays import Bools
 
 
-def probable_edges(presence: NDArray[np.float32], allowed: Bools) -> Bools:
-    """[K, K]: the most probable set of allowed edges, each taken on its own."""
-    keep: Bools = (presence >= 0.5) & allowed
-    return keep
-
-
-def connected_edges(presence: NDArray[np.float32], allowed: Bools) -> Bools:
+def joined_edges(presence: NDArray[np.float32], allowed: Bools, least: float = 0.0) -> Bools:
     """[K, K]: the most probable set of edges that connects all nodes, directions ignored.
 
-    ``presence`` and ``allowed``: [K, K], rows are sources.  Every two nodes must be linked by a chain of allowed edges.
-    The result maximises the product of p over edges taken and 1 - p over edges left out, among all connected sets:
-    all edges of p >= .5 belong to it, and what joins their components at the least loss is a spanning tree of the
-    components that is maximal in p, because the loss of an edge falls with its p.
+    ``presence`` and ``allowed``: [K, K], rows are sources.  The result maximises the product of p over edges taken and
+    1 - p over edges left out, among all connected sets: all edges of p >= .5 belong to it, and what joins their
+    components at the least loss is a spanning tree of the components that is maximal in p, because the loss of an edge
+    falls with its p.  Every two nodes must then be linked by a chain of allowed edges.
+
+    With ``least`` > 0 the graph may fall into parts, at the price of the odds of ``least`` for each part but the first:
+    only edges of p >= ``least`` join components.
     """
-    keep = probable_edges(presence, allowed)
+    keep: Bools = (presence >= 0.5) & allowed
     component = components(keep)
     count = int(component.max(initial=-1)) + 1
-    if count > 1:
+    if count > 1 and least < 0.5:
         weights = np.where(allowed, presence, -1.0)
         for source, target in _joints(weights, component, count):
-            keep[source, target] = True
+            if weights[source, target] >= least:
+                keep[source, target] = True
     return keep
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perin.frameworks.arrays import Bools, Ints
-from perin.frameworks.decoding.connection import connected_edges, probable_edges
+from perin.frameworks.decoding.connection import joined_edges
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.prediction import Prediction
 
@@ -26,20 +26,22 @@ class Structure:
     """[K, T]"""
 
 
-def free_structure(prediction: Prediction, nodes: Nodes, allowed: Bools, *, connected: bool, owned: bool) -> Structure:
+def free_structure(
+    prediction: Prediction, nodes: Nodes, allowed: Bools, *, least_joint: float, owned: bool
+) -> Structure:
     """All nodes, and the most probable edges among the allowed ones.
 
-    ``owned``: each flagged node has exactly one edge, from the node that most probably is its parent; the rest is
-    connected among itself.
+    ``least_joint``: see :class:`Framework`.  ``owned``: each flagged node has exactly one edge, from the node that most
+    probably is its parent; the rest is joined among itself.
     """
     presence = prediction.presence
-    choose = connected_edges if connected else probable_edges
     if not owned or not nodes.flags.any():
-        edges = choose(presence, allowed)
+        edges = joined_edges(presence, allowed, least_joint)
     else:
         edges = np.zeros_like(allowed)
         rest, own = np.flatnonzero(~nodes.flags), np.flatnonzero(nodes.flags)
-        edges[np.ix_(rest, rest)] = choose(presence[np.ix_(rest, rest)], allowed[np.ix_(rest, rest)])
+        inside = np.ix_(rest, rest)
+        edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
         edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
     pairs = np.argwhere(edges)
     return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
