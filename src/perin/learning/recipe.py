@@ -105,6 +105,7 @@ class Recipe:
     text: str = option("", "what the recipe is for, in a sentence")
     data: str = option("../shared/data", "folder of the treebanks, relative to where you are")
     seed: int = option(1, "of all random numbers")
+    start: str | None = option(None, "a model to begin with (a path, a name or one on the hub), as far as it fits")
     network: NetworkSettings = section(NetworkSettings, "sizes and dropouts of the network")
     learning: LearningSettings = section(LearningSettings, "the training loop")
     evaluation: EvaluationSettings = section(EvaluationSettings, "evaluation on dev")

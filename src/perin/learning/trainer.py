@@ -22,10 +22,12 @@ from perin.learning.losses import LossSettings
 from perin.learning.optimisation import MovingAverage, Optimisation
 from perin.learning.processes import Processes
 from perin.learning.recipe import Recipe
+from perin.learning.start import take_weights
 from perin.learning.state import Progress, State
 from perin.learning.step import Batch, Objective, collate, make_balances, training_step
 from perin.parsing.batches import cost
 from perin.parsing.model import Model
+from perin.parsing.sources import model_folder
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -45,6 +47,8 @@ class Trainer:
         for name, treebank in self.model.treebanks.items():
             targets = (example.target for example in corpus.examples if example.treebank == name)
             self.model.network.heads_of(name).initialise(count_frequencies(targets, treebank.sizes))
+        if recipe.start is not None:
+            self._start(recipe.start)
         network = self.model.network.to(processes.device)
         self.queries = {name: treebank.queries for name, treebank in self.model.treebanks.items()}
         self.costs = [cost(example.input.tokens, len(example.target)) for example in corpus.examples]
@@ -57,6 +61,12 @@ class Trainer:
         losses = LossSettings(settings.label_smoothing, settings.focal)
         self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking)
         self.journal: Journal | None = None
+
+    def _start(self, name: str) -> None:
+        """Begin with the weights of another model."""
+        left = take_weights(self.model, Model.load(model_folder(name)))
+        what = f", except {len(left)} new ones such as {left[0]}" if left else ""
+        self._say(f"begins with the weights of {name}{what}")
 
     def run(self, *, resume: bool = False, services: tuple[str, ...] = ()) -> None:
         """Train to the end, from the beginning or from the last checkpoint."""
@@ -124,7 +134,12 @@ class Trainer:
         """The batches of an epoch, as many together as make up an optimizer step."""
         settings = self.recipe.learning
         batches = epoch_batches(
-            self.costs, budget=settings.cost, most=settings.sentences, seed=self.recipe.seed, epoch=epoch
+            self.costs,
+            [example.treebank for example in self.corpus.examples],
+            budget=settings.cost,
+            most=settings.sentences,
+            seed=self.recipe.seed,
+            epoch=epoch,
         )
         size = settings.accumulation
         return [batches[start : start + size] for start in range(0, len(batches), size)]

@@ -1,0 +1,52 @@
+"""Beginning with another model's weights: all of the same treebank, the common ones of another."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from perin.frameworks.vocabulary import Vocabulary
+from perin.labels.rules import AbsoluteRule
+from perin.labels.ruleset import RuleSet
+from perin.labels.space import RuleSpace
+from perin.learning.start import take_weights
+from perin.parsing.model import Model, Treebank
+
+
+def treebank(*labels: str, edges: tuple[str, ...] = ("ARG1", "BV")) -> Treebank:
+    rules = RuleSet(RuleSpace(), map(AbsoluteRule, labels))
+    return Treebank(Vocabulary("eds", "eng", rules, edges), queries=2)
+
+
+@pytest.fixture
+def make_model(settings):
+    def make(seed, *treebanks):
+        torch.manual_seed(seed)
+        return Model.new(settings, treebanks)
+
+    return make
+
+
+def test_the_same_treebank_begins_with_all_weights(make_model):
+    first, second = make_model(1, treebank("a", "b")), make_model(2, treebank("a", "b"))
+    assert take_weights(second, first) == []
+    theirs = first.network.state_dict()
+    assert all(torch.equal(weight, theirs[name]) for name, weight in second.network.state_dict().items())
+
+
+def test_heads_with_other_classes_stay_new(make_model):
+    first, second = make_model(1, treebank("a", "b")), make_model(2, treebank("b", "a"))
+    before = {name: weight.clone() for name, weight in second.network.state_dict().items()}
+    left = take_weights(second, first)
+    assert left
+    assert all(name.startswith("heads.labels.eds-eng.") for name in left)
+    assert all(torch.equal(second.network.state_dict()[name], before[name]) for name in left)
+
+
+def test_another_treebank_begins_with_encoder_and_decoder(make_model):
+    other = treebank("a")
+    other = replace(other, vocabulary=replace(other.vocabulary, framework="amr"))
+    first, second = make_model(1, treebank("a", "b")), make_model(2, other)
+    left = take_weights(second, first)
+    assert {name.split(".")[0] for name in left} == {"queries", "heads"}
+    assert torch.equal(first.network.decoder.norm.weight, second.network.decoder.norm.weight)
