@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from perin.errors import InputError, UsageError
-from perin.files import each_line, read_lines, read_text, source_name, write_bytes, write_text
+from perin.files import check_writable, each_line, read_lines, read_text, source_name, write_bytes, write_text
 
 
 def test_lines_end_at_line_feeds_only(tmp_path):
@@ -116,8 +116,22 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
 def test_places_that_can_not_be_written(tmp_path):
     with pytest.raises(UsageError, match="is a folder"), write_text(tmp_path):
         pass
-    with pytest.raises(UsageError, match="can't write"), write_text(tmp_path / "missing" / "x"):
+    with pytest.raises(UsageError, match="there is no folder"), write_text(tmp_path / "missing" / "x"):
         pass
+    with pytest.raises(UsageError, match=r"can't write .*: File name too long"), write_text(tmp_path / ("x" * 300)):
+        pass
+
+
+def test_places_are_checked_without_touching_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_writable("here")
+    check_writable(tmp_path / "x.gz")
+    check_writable(os.devnull)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(UsageError, match="is a folder"):
+        check_writable(tmp_path)
+    with pytest.raises(UsageError, match="can't write missing/x: there is no folder missing"):
+        check_writable("missing/x")
 
 
 def test_standard_input(monkeypatch):

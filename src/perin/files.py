@@ -61,6 +61,15 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return "\n".join(read_lines(path))
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Complain about a place where no file can be written, before long work whose result is to go there."""
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a folder; name a file to write to")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise UsageError(f"can't write {path}: there is no folder {folder}")
+
+
 @contextlib.contextmanager
 def write_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a text file for writing in UTF-8; it appears under its name only when the block ends without an error.
@@ -92,11 +101,10 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    check_writable(path)
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise UsageError(f"{path} is a folder; name a file to write to")
-    special = target.exists() and not target.is_file()
     try:
+        special = target.exists() and not target.is_file()
         if special:
             stream: BinaryIO = open(target, "wb")  # noqa: SIM115 - closed below
         else:

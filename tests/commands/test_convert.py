@@ -103,7 +103,7 @@ def test_bad_input_is_one_line_and_no_file(treebank, tmp_path, capsys, raw, mess
         (["missing.mrp", "out.eds"], "missing.mrp: no such file"),
         (["in.mrp", "out.xyz"], "can't guess the format of out.xyz"),
         (["in.xyz", "out.mrp"], "can't guess the format of in.xyz"),
-        (["in.mrp", "no/such/folder.eds"], "can't write no/such/folder.eds: No such file or directory"),
+        (["in.mrp", "no/such/folder.eds"], "can't write no/such/folder.eds: there is no folder no/such"),
         (["in.dot", "out.mrp"], "the format dot can be written but not read"),
         (["in.mrp", "out.clf"], "the format drg can be read but not written"),
     ],

@@ -131,13 +131,15 @@ def test_cache(treebank, tmp_path, capsys):
         (["{train}", "--jobs", "0"], "at least one process"),
         (["{train}", "--tokens", "a", "--tokens", "b"], "they belong together"),
         (["{train}", "--coverage", "{other}"], "another framework"),
+        (["{train}", "--coverage-tokens", "a"], "--coverage, which is missing"),
         (["{train}", "{other}"], "different frameworks"),
         (["{empty}"], "no graphs"),
         (["{train}", "-o", "{folder}"], "is a folder"),
         (["{train}", "-o", "{folder}/missing/rules.json"], "can't write"),
     ],
 )
-def test_errors(treebank, tmp_path, capsys, arguments, message):
+def test_errors_come_before_the_work(treebank, tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.setattr("perin.labels.minimal.learn_rules", None)  # would fail if anything were learned
     dump([graph("0", *DOGS[0], framework="ptg")], tmp_path / "other.mrp")
     (tmp_path / "empty.mrp").write_text("")
     paths = {"train": treebank, "other": tmp_path / "other.mrp", "empty": tmp_path / "empty.mrp", "folder": tmp_path}

@@ -128,6 +128,17 @@ def test_a_treebank_without_capitals_stays_without(value):
     assert learn_rules(mixed, RuleSpace()).rules.apply(1, ("Carla",), ("x",), value=value) == "Carla"
 
 
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize(("nodes", "written"), [(99, "Carla"), (100, "carla")])
+def test_capitals_that_are_rarer_than_one_in_a_hundred_do_not_count(value, nodes, written):
+    lower = [LabelItem(name, (name.title(),), ("x",), value) for name in ("anna", "bert")]
+    rare = [*lower, *[lower[0]] * (nodes - 2), LabelItem("Dora", ("Dora",), ("x",), value)]
+    others = [LabelItem("Other", ("other",), ("y",), not value)] * 100
+    rules = learn_rules([*rare, *others], RuleSpace()).rules
+    assert rules.apply(1, ("Carla",), ("x",), value=value) == written
+    assert rules.apply(1, ("Carla",), ("x",), value=not value) == "Carla"
+
+
 ODD = {
     "empty": "",
     "longer than 1,000 characters": "abc" * 400,

@@ -46,8 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; see the module's text."""
-    from perin.files import write_text
+    from perin.files import check_writable, write_text
 
+    if arguments.output is not None:
+        check_writable(arguments.output)
     report = report_rules(
         arguments.treebank,
         arguments.tokens,
@@ -142,9 +144,14 @@ def report_rules(
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least one process is needed")
     beside = list(tokens) if len(tokens) > 1 else [tokens[0] if tokens else None] * len(treebank)
+    if dev_tokens is not None and dev is None:
+        raise UsageError("--coverage-tokens are the tokens of --coverage, which is missing")
     if len(beside) != len(treebank):
         raise UsageError(f"--tokens names {len(beside)} files, TREEBANK {len(treebank)}; they belong together")
     train = joined([_read(*pair) for pair in zip(treebank, beside, strict=True)])
+    other = None if dev is None else _read(dev, dev_tokens)
+    if other is not None and (other.framework, other.language) != (train.framework, train.language):
+        raise UsageError("--coverage: the graphs are of another framework or language than those of TREEBANK")
     glossary = treebank_glossary(train.framework, train.graphs, train.sentences, train.language)
 
     def items(part: TreebankFile) -> list[LabelItem]:
@@ -154,10 +161,7 @@ def report_rules(
     space = train.framework.space(train.language)
     learned = learn_rules(known, space, processes=jobs, progress=sys.stderr.isatty(), cache=cache)
     covered = None
-    if dev is not None:
-        other = _read(dev, dev_tokens)
-        if (other.framework, other.language) != (train.framework, train.language):
-            raise UsageError("--coverage: the graphs are of another framework or language than those of TREEBANK")
+    if other is not None:
         covered = coverage(learned.rules, {fold(item.label) for item in known}, items(other))
     return Report(len(train.graphs), learned, frequent_rules(learned, known), covered, _peak_mb(jobs))
 

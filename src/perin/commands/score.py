@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perin.errors import UsageError
+from perin.files import check_writable
 from perin.graphs.codecs.registry import FORMATS
 from perin.graphs.faults import Finding, Report
 
@@ -82,8 +83,7 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
             )
         if arguments.errors == "-":
             raise UsageError("--errors needs the name of a file; standard output is for the scores")
-        if not (folder := Path(arguments.errors).parent).is_dir():
-            raise UsageError(f"can't write {arguments.errors}: there is no folder {folder}")
+        check_writable(arguments.errors)
 
 
 def _scored(arguments: argparse.Namespace) -> dict[str, Result]:

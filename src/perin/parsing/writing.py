@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeAlias
 
 from perin.errors import InputError, UsageError
+from perin.files import check_writable
 from perin.graphs.codecs.mrp import encode_line
 from perin.graphs.codecs.registry import FORMATS, codec, dump, dumps, guess
 from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
@@ -47,11 +48,7 @@ def format_of(path: str) -> str:
 
 def check_target(path: str, format: str, frameworks: Iterable[str]) -> None:
     """Complain, before anything is parsed, if graphs of these frameworks can't be written to a file in a format."""
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path):
-        raise UsageError(f"{path} is a folder; name a file to write to")
-    if not os.path.isdir(folder):
-        raise UsageError(f"can't write {path}: there is no folder {folder}")
+    check_writable(path)
     if format in PICTURE_FORMATS:
         return
     writer = codec(format)
