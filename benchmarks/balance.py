@@ -1,8 +1,8 @@
 """Whether loss weights balanced at the hidden states are as good as the paper's, and what each form costs.
 
-python benchmarks/balance.py [--sentences 600] [--epochs 6] [--dev 200] [--seeds 2] [--rate 0.01] [--threads 1]
+python benchmarks/balance.py [--recipe small-eds] [--sentences 600] [--epochs 6] [--dev 200] [--seeds 2] [--rate 0.01]
 
-Trains the recipe small-eds on the first sentences with GradNorm at the hidden states, GradNorm at the last decoder
+Trains a recipe on the first sentences with GradNorm at the hidden states, GradNorm at the last decoder
 layer (the paper's form) and equal weights, and prints MRP F1 on dev, CPU seconds, and the weights at the end (means
 over the seeds).  The runs are short, so the weights learn faster than in a recipe.
 """
@@ -30,6 +30,7 @@ KINDS = ("hidden", "layer", "equal")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="../shared/data", help="folder of the treebanks")
+    parser.add_argument("--recipe", default="small-eds")
     parser.add_argument("--sentences", type=int, default=600)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--dev", type=int, default=200)
@@ -54,16 +55,16 @@ def main() -> None:
 
 def recipe(arguments: argparse.Namespace, kind: str, seed: int) -> Recipe:
     return load_recipe(
-        "small-eds",
+        arguments.recipe,
         [
             f"data={arguments.data}",
             f"seed={seed}",
-            "treebanks.0.train=['eds-eng/train.mrp.gz']",
             f"treebanks.0.limit={arguments.sentences}",
             f"evaluation.limit={arguments.dev}",
             f"evaluation.start={arguments.epochs}",
             f"learning.epochs={arguments.epochs}",
             "learning.average=0.0",
+            "learning.warmup=100",
             f"learning.balance='{kind}'",
             f"learning.balance_rate={arguments.rate}",
         ],
