@@ -5,8 +5,9 @@ import json
 import pytest
 
 from perin.commands.main import main
+from perin.commands.rules import frequent_rules
 from perin.graphs import Anchor, Edge, Graph, Node, Property, dump
-from perin.labels import RuleSet, parse
+from perin.labels import LabelItem, LearnedRules, RuleSet, RuleSpace, parse
 
 KEYS = {"sentences", "nodes", "labels", "candidates", "rules", "lower_bound", "optimal", "seconds", "peak_mb"}
 DOGS = [
@@ -81,12 +82,36 @@ def test_report(treebank, capsys):
     assert "Dogs > _dog_n_1" in output
 
 
+def test_a_rule_is_a_line_whatever_its_label(tmp_path, capsys):
+    dump([graph("1", "Dogs bark", "a\x00\nb", "c\x1bd")], tmp_path / "odd.mrp")
+    assert main(["rules", str(tmp_path / "odd.mrp")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert any(line.endswith(r"Dogs > a\x00\nb") for line in lines)
+    assert all(line.isprintable() for line in lines)
+
+
 def test_coverage_of_unknown_words(treebank, tmp_path, capsys):
     dev = tmp_path / "dev.mrp"
     dump([graph("x", "Frogs croak", "_frog_n_1", "_croak_v_1"), graph("y", "Mice hide", "_mouse_n_1", "_x_v_9")], dev)
     assert main(["rules", "--json", str(treebank), "--coverage", str(dev)]) == 0
     found = json.loads(capsys.readouterr().out)["coverage"]
     assert found == {"nodes": 6, "rules": 5, "with_case": 5, "vocabulary": 2}
+
+
+def test_frequent_rules_come_in_order_with_examples():
+    space = RuleSpace(label_case="lower")
+    rules = RuleSet(space, [parse('absolute("b")'), parse('token(0, 0, "", 0, 0, "", "")'), parse('absolute("z")')])
+    learned = LearnedRules(rules, 5, 3, 3, 3, 0.0)
+    items = [LabelItem(word.lower(), (word,), ()) for word in ("A", "b", "b", "c", "D")]
+    found = frequent_rules(learned, items)
+    assert [(each.rule, each.nodes) for each in found] == [
+        ('token(0, 0, "", 0, 0, "", "")', 5),
+        ('absolute("b")', 2),
+        ('absolute("z")', 0),
+    ]
+    assert len(found[0].examples) == 3
+    assert found[2].examples == []
 
 
 def test_output_holds_the_rules(treebank, tmp_path, capsys):

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perin.errors import UsageError
+from perin.errors import UsageError, one_line
 
 if TYPE_CHECKING:
     from perin.frameworks.treebank import TreebankFile
@@ -121,7 +121,7 @@ class Report:
             )
         for item in self.frequent:
             examples = "  ".join(f"{words} > {label}" for words, label in item.examples)
-            lines.append(f"{item.nodes:>9,}  {item.rule}  {examples}")
+            lines.append(one_line(f"{item.nodes:>9,}  {item.rule}  {examples}".rstrip()))
         return "\n".join(lines)
 
 
@@ -167,7 +167,10 @@ def report_rules(
 
 
 def frequent_rules(learned: LearnedRules, items: Iterable[LabelItem], count: int = _SHOWN) -> list[FrequentRule]:
-    """The first rules of a set, with the first distinct examples of each; a rule set has frequent rules first."""
+    """The first rules of a set by their numbers of nodes, with the first distinct examples of each.
+
+    A rule set has frequent rules first, counted without the nodes whose labels need absolute rules anyway.
+    """
     from collections import Counter
 
     from perin.labels.ruleset import RuleSet
@@ -182,10 +185,11 @@ def frequent_rules(learned: LearnedRules, items: Iterable[LabelItem], count: int
             if len(shown) < _EXAMPLES:
                 words = item.forms if first.space.anchored else item.forms[token : token + 1] if token >= 0 else ()
                 shown[_shortened(" ".join(words)), item.label] = None
-    return [
+    found = [
         FrequentRule(str(rule), nodes[number], list(examples.get(number, ())))
         for number, rule in enumerate(first, start=1)
     ]
+    return sorted(found, key=lambda each: -each.nodes)
 
 
 def _read(path: str | Path, tokens: str | Path | None) -> TreebankFile:
