@@ -67,7 +67,7 @@ def timed(pairs: list[Pair], budget: float, metric: str = "mrp") -> tuple[list[G
 
 def fixtures(folder: Path, budget: float) -> None:
     columns = ("median ms", "mean ms", "longest ms", "mtool, mean ms", "times faster", "F1", "F1 of mtool, capped")
-    heading(("set", "graphs", "exact", "settled", *columns))
+    heading(("set", "graphs", "exact", "ties settled", *columns))
     sums, ours_in_all, theirs_in_all = Counter[str](), 0.0, 0.0
     means: dict[str, float] = {}
     for name in sorted({path.name.rpartition("-")[0] for path in folder.iterdir()}):
