@@ -1,6 +1,6 @@
 """What encoding and decoding lose on every treebank, the ceilings of parsers, and how long both take.
 
-python benchmarks/roundtrip.py ../shared/data [--treebanks NAME …] [--tables NAME …]
+python benchmarks/roundtrip.py ../shared/data [--treebanks NAME …] [--tables NAME …] [--cache FOLDER]
 
 own        rules of the file itself, the treebank's tokens, train and dev; then the graphs that differ
 tokenizer  rules of the file itself, our own tokens, train and dev; then the graphs that differ in more than anchors
@@ -42,16 +42,17 @@ def main() -> None:
     parser.add_argument("--treebanks", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES), help="only these")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--cache", help="keep learned rules here (default: for this run only)")
     arguments = parser.parse_args()
     print(f"python {' '.join(sys.argv)}")
     print(f"{processor()}; perin {perin.__version__}, Python {platform.python_version()}")
     folders = [folder for folder in sorted(arguments.data.iterdir()) if (folder / "dev.mrp.gz").is_file()]
     if arguments.treebanks:
         folders = [folder for folder in folders if folder.name in arguments.treebanks]
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as temporary:
         for name in arguments.tables:
             print(f"\n{name}\n")
-            TABLES[name](folders, arguments.jobs, cache)
+            TABLES[name](folders, arguments.jobs, arguments.cache or temporary)
 
 
 def own(folders: Sequence[Path], jobs: int, cache: str) -> None:

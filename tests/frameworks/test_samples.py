@@ -105,6 +105,18 @@ def test_more_nodes_than_queries(sample: Any) -> None:
     assert not [finding for finding in findings(decoded) if finding.severity == "error"]
 
 
+@pytest.mark.parametrize(("probability", "parts"), [(0.05, 2), (0.2, 1)])
+def test_parts_of_eds_are_joined_where_that_is_not_too_improbable(
+    samples: dict[str, Any], probability: float, parts: int
+) -> None:
+    sample = samples["eds"]
+    target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
+    prediction = _perfect(sample, target)
+    presence = np.where(prediction.presence > 0, prediction.presence, np.float32(probability))
+    edges = sample.framework.decode(replace(prediction, presence=presence), sample.vocabulary).edges
+    assert len(edges) == len(sample.graph.edges) + 2 - parts
+
+
 def test_what_the_vocabulary_lacks_is_missing(samples: dict[str, Any], learn: Callable[..., Any]) -> None:
     sample = samples["ptg"]
     poor = learn(

@@ -16,7 +16,7 @@ EDS = Framework(
     has_flag=True,
     owned=True,
     multilabel=False,
-    least_joint=0.5,
+    least_joint=0.1,
     empty="unknown",
 )
 
