@@ -15,12 +15,14 @@ from perin.learning.losses import (
     edge_attribute_loss,
     edge_label_loss,
     label_loss,
+    losses,
     presence_loss,
     property_class_loss,
     property_loss,
     top_loss,
 )
 from perin.learning.matching import matching_of
+from perin.learning.outputs import NodeOutputs, QueryOutputs
 from perin.learning.targets import TargetBatch
 
 PLAIN = LossSettings(label_smoothing=0.0, focal=0.0)
@@ -187,3 +189,16 @@ def test_edge_labels_are_read_where_tie_breaking_has_put_them(batch):
     wanted = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
     expected = binary_cross_entropy_with_logits(edges, wanted, reduction="sum") / 2
     assert loss.mean.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_losses_of_a_node_are_the_same_sums_over_the_number_of_nodes(batch, matching):
+    queries = QueryOutputs(randn(6, 4).log_softmax(-1), randn(2, 4, 2))
+    nodes = NodeOutputs(randn(2, 2, 2), randn(2, 2, 2, 2), tops=randn(3), properties=randn(3))
+    plain = losses(queries, nodes, matching, batch, PLAIN)
+    by_node = losses(queries, nodes, matching, batch, replace(PLAIN, per_node=True))
+    assert {kind: loss.total.item() for kind, loss in plain.items()} == {
+        kind: loss.total.item() for kind, loss in by_node.items()
+    }
+    assert [plain[kind].count for kind in ("labels", "anchors", "presence", "tops")] == [6, 5, 2, 2]
+    assert {loss.count for kind, loss in by_node.items() if kind != "tops"} == {3}
+    assert by_node["tops"].count == plain["tops"].count

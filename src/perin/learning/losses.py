@@ -49,6 +49,12 @@ class LossSettings:
     """Share of the label target that is spread over all classes."""
     focal: float = 2.0
     """Exponent of the focal factor of the label loss; 0 for plain cross-entropy."""
+    per_node: bool = False
+    """Divide by the number of nodes instead of by that of queries, tokens or pairs.
+
+    Weighed equally, the losses then are about the negative log-likelihood of a node with its anchors and edges.  The top
+    is not affected.
+    """
 
 
 def losses(
@@ -71,6 +77,9 @@ def losses(
         found["property_classes"] = property_class_loss(nodes.property_classes, matching, targets)
     if nodes.tops is not None:
         found["tops"] = top_loss(nodes.tops, matching, targets)
+    if settings.per_node:
+        count = len(matching.rows)
+        return {kind: loss if kind == "tops" else Loss(loss.total, count) for kind, loss in found.items()}
     return found
 
 

@@ -69,6 +69,9 @@ class LearningSettings:
     average: float = option(0.0, "decay of the exponential moving average of the weights; 0: none", **PROBABILITY)
     label_smoothing: float = option(0.1, "probability taken from the right labels and spread over all", **PROBABILITY)
     focal: float = option(2.0, "exponent of the focal factor of the label loss; 0: none", **NOT_NEGATIVE)
+    per_node: bool = option(
+        False, "divide losses by the number of nodes, not of their items: edges and anchors count for more"
+    )
     balance: Literal["hidden", "layer", "equal"] = option(
         "hidden",
         "weights of the losses: GradNorm on the gradients at the hidden states (cheap), GradNorm on the last decoder "

@@ -58,7 +58,7 @@ class Trainer:
         optimisation = Optimisation(network, settings, self.steps)
         average = MovingAverage(optimisation.weights, settings.average)
         self.state = State(network, optimisation, average, balances, Progress())
-        losses = LossSettings(settings.label_smoothing, settings.focal)
+        losses = LossSettings(settings.label_smoothing, settings.focal, settings.per_node)
         self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking)
         self.journal: Journal | None = None
 
