@@ -1,4 +1,4 @@
-"""The batches of an epoch: sentences of one treebank and of like cost, so that little is padded and none much dearer."""
+"""The batches of an epoch: sentences of one treebank and of like cost, so that little is padded and none is dear."""
 
 from __future__ import annotations
 
