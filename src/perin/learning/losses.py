@@ -52,8 +52,8 @@ class LossSettings:
     per_node: bool = False
     """Divide by the number of nodes instead of by that of queries, tokens or pairs.
 
-    Weighed equally, the losses then are about the negative log-likelihood of a node with its anchors and edges.  That of
-    the top stays as it is.
+    Weighed equally, the losses then are about the negative log-likelihood of a node with its anchors and edges.  The
+    loss of the top stays as it is.
     """
 
 
