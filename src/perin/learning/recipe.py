@@ -25,7 +25,7 @@ from perin.learning.schema import (
     section,
     toml_module,
 )
-from perin.network.settings import NetworkSettings
+from perin.network.settings import CHARACTERS, NetworkSettings
 
 BOX = Path(__file__).parent / "recipes"
 """The recipes that come with the package."""
@@ -44,7 +44,7 @@ class TreebankRecipe:
     )
     dev_tokens: tuple[str, ...] = option((), "the same for the dev graphs")
     queries: int = option(4, "queries a token", **POSITIVE)
-    limit: int | None = option(None, "use only so many training graphs, the first ones")
+    limit: int | None = option(None, "use only so many training graphs, the first ones", **POSITIVE)
     exclude: str | None = option(None, "a file of graph ids to leave out of training, in the last column of each line")
     repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
 
@@ -94,7 +94,7 @@ class EvaluationSettings:
 
     every: int = option(1, "epochs between evaluations on dev", **POSITIVE)
     start: int = option(1, "the first epoch after which to evaluate", **POSITIVE)
-    limit: int | None = option(None, "use only so many dev graphs of each treebank, the first ones")
+    limit: int | None = option(None, "use only so many dev graphs of each treebank, the first ones", **POSITIVE)
     patience: int = option(0, "stop after so many evaluations without a better score; 0: never", **NOT_NEGATIVE)
     budget: float = option(2.0, "seconds that the scorer may spend on one graph", **POSITIVE)
 
@@ -169,29 +169,52 @@ def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 def _check(recipe: Recipe) -> None:
     """Combinations that can't work, and files that are not there."""
+    if not recipe.name or {"/", "\\"} & set(recipe.name):
+        raise UsageError(f"name must be one that a folder can have, not {recipe.name!r}")
     if not recipe.treebanks:
         raise UsageError("treebanks is empty: there is nothing to learn")
     names = [(treebank.framework, treebank.language) for treebank in recipe.treebanks]
     if len(set(names)) < len(names):
         raise UsageError("two treebanks have the same framework and language; put their files into one 'train' list")
     for index, treebank in enumerate(recipe.treebanks):
-        for key in ("train", "dev", "train_tokens", "dev_tokens"):
-            for name in getattr(treebank, key):
-                if not recipe.path(name).exists():
-                    raise UsageError(
-                        f"treebanks.{index}.{key}: no file {recipe.path(name)}; "
-                        "set data=FOLDER to where the treebanks are"
-                    )
-        for split in ("train", "dev"):
-            graphs, tokens = getattr(treebank, split), getattr(treebank, f"{split}_tokens")
-            if tokens and len(tokens) != len(graphs):
+        _check_treebank(recipe, treebank, f"treebanks.{index}")
+    if recipe.evaluation.patience and not all(treebank.dev for treebank in recipe.treebanks):
+        raise UsageError("evaluation.patience needs dev files for every treebank; give them, or set it to 0")
+    network = recipe.network
+    if network.width and network.width % network.heads:
+        raise UsageError(f"network.width {network.width} can't be divided by network.heads {network.heads}")
+    if network.encoder == CHARACTERS:
+        if network.scratch_width % network.scratch_heads:
+            raise UsageError(
+                f"network.scratch_width {network.scratch_width} can't be divided by "
+                f"network.scratch_heads {network.scratch_heads}"
+            )
+        if not network.width and network.scratch_width % network.heads:
+            raise UsageError(
+                f"network.scratch_width {network.scratch_width}, the width of the decoder, too, can't be divided by "
+                f"network.heads {network.heads}"
+            )
+
+
+def _check_treebank(recipe: Recipe, treebank: TreebankRecipe, where: str) -> None:
+    from perin.frameworks.registry import framework
+    from perin.text.languages import LANGUAGES
+
+    framework(treebank.framework)
+    if treebank.language not in LANGUAGES:
+        raise UsageError(f"{where}.language must be one of {', '.join(LANGUAGES)}, not {treebank.language!r}")
+    if not treebank.train:
+        raise UsageError(f"{where}.train is empty: there is nothing to learn from")
+    for key in ("train", "dev", "train_tokens", "dev_tokens", "exclude"):
+        value = getattr(treebank, key)
+        for name in (value,) if isinstance(value, str) else value or ():
+            if not recipe.path(name).exists():
                 raise UsageError(
-                    f"treebanks.{index}: {len(graphs)} {split} files but {len(tokens)} {split}_tokens files"
+                    f"{where}.{key}: no file {recipe.path(name)}; set data=FOLDER to where the treebanks are"
                 )
-        if bool(treebank.train_tokens) != bool(treebank.dev_tokens) and treebank.dev:
-            raise UsageError(f"treebanks.{index}: give tokens for both train and dev, or for neither")
-        if treebank.exclude is not None and not recipe.path(treebank.exclude).exists():
-            raise UsageError(f"treebanks.{index}.exclude: no file {recipe.path(treebank.exclude)}")
-    width = recipe.network.width
-    if width and width % recipe.network.heads:
-        raise UsageError(f"network.width {width} can't be divided by network.heads {recipe.network.heads}")
+    for split in ("train", "dev"):
+        graphs, tokens = getattr(treebank, split), getattr(treebank, f"{split}_tokens")
+        if tokens and len(tokens) != len(graphs):
+            raise UsageError(f"{where}: {len(graphs)} {split} files but {len(tokens)} {split}_tokens files")
+    if bool(treebank.train_tokens) != bool(treebank.dev_tokens) and treebank.dev:
+        raise UsageError(f"{where}: give tokens for both train and dev, or for neither")
