@@ -28,7 +28,7 @@ from perin.scoring import score
 from perin.scoring.statistics import contrast
 from perin.text import tokenize
 
-JOINTS = (0.0, 0.03, 0.1, 0.2, 0.3)
+JOINTS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
 """Least probabilities of an edge that joins parts of a graph; 0: always connected, .5: never joined."""
 
 

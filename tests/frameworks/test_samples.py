@@ -105,7 +105,7 @@ def test_more_nodes_than_queries(sample: Any) -> None:
     assert not [finding for finding in findings(decoded) if finding.severity == "error"]
 
 
-@pytest.mark.parametrize(("probability", "parts"), [(0.05, 2), (0.2, 1)])
+@pytest.mark.parametrize(("probability", "parts"), [(0.1, 2), (0.3, 1)])
 def test_parts_of_eds_are_joined_where_that_is_not_too_improbable(
     samples: dict[str, Any], probability: float, parts: int
 ) -> None:

@@ -16,7 +16,7 @@ EDS = Framework(
     has_flag=True,
     owned=True,
     multilabel=False,
-    least_joint=0.1,
+    least_joint=0.2,
     empty="unknown",
 )
 
