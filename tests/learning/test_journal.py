@@ -3,9 +3,11 @@
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from perin.errors import InputError
-from perin.learning.journal import Journal, LiveLine, duration, numbers, read_journal
+from perin.learning.journal import Journal, LiveLine, duration, laid_out, numbers, read_journal
 
 
 def test_entries_are_read_back(tmp_path):
@@ -37,18 +39,39 @@ def test_damage_in_the_middle_is_an_error(tmp_path):
         read_journal(tmp_path / "log.jsonl")
 
 
-def test_a_live_line_is_written_over_on_a_terminal_only():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
+
+def test_a_live_line_is_written_over_on_a_terminal_only():
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
         line = LiveLine(stream, every=0.0)
         line.show("first")
         line.say("stays")
-    assert terminal.getvalue() == "\r\x1b[Kfirst\r\x1b[Kstays\n"
+        line.end()
+    assert terminal.getvalue() == "first\r\x1b[Jstays\n"
     assert file.getvalue() == "first\nstays\n"
+
+
+def test_a_long_live_line_takes_as_many_lines_as_it_needs_and_gives_them_back(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "21")
+    terminal = Terminal()
+    line = LiveLine(terminal)
+    line.every = 0.0
+    line.show("epoch 1  step 3/70  labels 0.81  anchors 0.5")
+    line.show("epoch 2")
+    line.end()
+    assert terminal.getvalue() == ("epoch 1  step 3/70\nlabels 0.81\nanchors 0.5\r\x1b[2A\x1b[Jepoch 2\n")
+
+
+@given(st.lists(st.text("abc ", min_size=1, max_size=30).map(str.strip), min_size=1), st.integers(10, 120))
+def test_laid_out_lines_fit_and_lose_nothing_that_fits(parts, width):
+    parts = [" ".join(part.split()) for part in parts]
+    lines = laid_out("  ".join(parts), width)
+    assert all(len(line) <= width for line in lines)
+    assert "  ".join(lines) == "  ".join(part[:width] for part in parts)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,18 @@ from typing import Literal
 import pytest
 
 from perin.errors import UsageError
-from perin.learning.schema import POSITIVE, as_dict, build, explain, option, override, required, section
+from perin.learning.schema import (
+    POSITIVE,
+    as_dict,
+    as_toml,
+    build,
+    explain,
+    option,
+    override,
+    required,
+    section,
+    toml_module,
+)
 
 
 @dataclass(frozen=True)
@@ -88,3 +99,13 @@ def test_explain_lists_every_key_once():
 def test_settings_survive_as_plain_values():
     recipe = build(Recipe, {"name": "x", "treebanks": [{"train": "a.mrp"}]})
     assert build(Recipe, as_dict(recipe)) == recipe
+
+
+def test_settings_survive_as_toml():
+    data = {
+        "name": 'a "b"\n\\ é',
+        "treebanks": [{"train": ["a.mrp", "b.mrp"]}, {"train": "c"}],
+        "learning": {"rate": 1e-7},
+    }
+    recipe = build(Recipe, data)
+    assert build(Recipe, toml_module().loads(as_toml(as_dict(recipe)))) == recipe

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
+import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -130,7 +134,9 @@ def test_a_run_learns_and_leaves_a_model_and_a_report(data, tmp_path, capsys):
     model = Model.load(model_folder)
     assert model.notes["dev"]["eds-eng"]["all"] == max(scores)
     report = (tmp_path / "run" / "report.html").read_text()
-    assert "Weights of the losses" in report
+    for part in ("Weights of the losses", "Worst dev graphs of eds-eng", "Rules of eds-eng", "learning.rate", "torch"):
+        assert part in report
+    assert f"<dd>{100 * max(scores):.2f}</dd>" in report
     assert "http" not in report.replace("http://www.w3.org/2000/svg", "")
     said = capsys.readouterr().err
     assert "20 training graphs" in said
@@ -166,20 +172,47 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(data, tmp_path):
         train(recipe(data, "learning.epochs=2"), tmp_path / "run", resume=True)
 
 
-def test_what_can_not_be_learned_is_listed(data, tmp_path):
+def test_what_can_not_be_used_is_counted_and_listed_at_the_start_and_in_the_report(data, tmp_path, capsys):
     lines = (data / "train.mrp").read_text().splitlines()
-    empty = {
-        **json.loads(lines[0]),
-        "id": "empty",
-        "input": "",
-        "nodes": [{"id": 0, "label": "x"}],
-        "edges": [],
-        "tops": [0],
-    }
-    (data / "odd.mrp").write_text("\n".join([*lines, json.dumps(empty)]) + "\n")
-    train(recipe(data, "treebanks.0.train=odd.mrp", "learning.epochs=1", "learning.longest=4"), tmp_path / "run")
+    plain = json.loads(lines[0])
+    long = "dogs " * 20
+    crowd = [{"id": number, "label": "x", "anchors": [{"from": 0, "to": 3}]} for number in range(20)]
+    odd = [
+        {**plain, "id": "empty", "input": "", "nodes": [{"id": 0, "label": "x"}], "edges": [], "tops": [0]},
+        {**plain, "id": "long", "input": long},
+        {**plain, "id": "crowded", "nodes": crowd, "edges": [], "tops": [0]},
+        {**plain, "id": "german", "language": "deu"},
+        {**plain, "id": "textless", "input": None},
+    ]
+    odd = [{key: value for key, value in item.items() if value is not None} for item in odd]
+    (data / "odd.mrp").write_text("\n".join([*lines, *map(json.dumps, odd)]) + "\n")
+    tokens = "".join(conllu(json.loads(line)) for line in lines[1:])
+    (data / "train.conllu").write_text(tokens + "".join(conllu(item) for item in odd[:4]))
+    (data / "dev.conllu").write_text("")
+    files = ["treebanks.0.train=odd.mrp", "treebanks.0.train_tokens=train.conllu", "treebanks.0.dev_tokens=dev.conllu"]
+    train(recipe(data, *files, "learning.epochs=1", "learning.longest=10"), tmp_path / "run")
     problems = [json.loads(line) for line in (tmp_path / "run" / "problems.jsonl").read_text().splitlines()]
-    assert [problem["graph"] for problem in problems] == ["empty"]
+    kinds = {problem["graph"]: problem["kind"] for problem in problems if problem["split"] == "train"}
+    assert kinds == {
+        plain["id"]: "without tokens, not used",
+        "empty": "without tokens, not used",
+        "textless": "without tokens, not used",
+        "german": "of another treebank, not used",
+        "long": "too long, not learned",
+        "crowded": "more nodes than queries, learned in part",
+    }
+    said = capsys.readouterr().err
+    assert "eds-eng: 4 dev graphs with a problem: without tokens, not used" in said
+    assert "eds-eng: 1 train graph with a problem: too long, not learned" in said
+    report = (tmp_path / "run" / "report.html").read_text()
+    for problem in problems:
+        assert f"<td>{problem['graph']}</td><td>{html.escape(problem['what'])}</td>" in report
+
+
+def conllu(item: dict[str, Any]) -> str:
+    """The words of a text as CoNLL-U."""
+    rows = [f"{n}\t{word}\t{word}" + 7 * "\t_" for n, word in enumerate(item["input"].split(), start=1)]
+    return "\n".join([f"# sent_id = {item['id']}", f"# text = {item['input'].strip()}", *rows]) + "\n\n"
 
 
 def test_two_treebanks_of_a_framework_share_heads(data, tmp_path):
@@ -205,50 +238,50 @@ def test_prefetching_hands_on_errors():
         next(made)
 
 
-def command(data: Path, run: Path, *more: str) -> list[str]:
-    recipe = str(data / "toy.toml")
-    return ["-m", "perin", "train", recipe, "--threads", "1", "--output", str(run), "--set", "learning.epochs=6", *more]
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_a_run_ends_with_the_same_weights(data, tmp_path):
-    subprocess.run([sys.executable, *command(data, tmp_path / "whole")], check=True, capture_output=True)
-    run = tmp_path / "killed"
-    delays = [0.3, 0.05, 0.8, 0.15]
-    for number, delay in enumerate(delays):
-        arguments = command(data, run, *(["--resume"] if (run / "recipe.json").exists() else []))
-        with subprocess.Popen(
-            [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            _wait_for_progress(run, number, process)
-            time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
-    subprocess.run([sys.executable, *command(data, run, "--resume")], check=True, capture_output=True)
-    assert_same(last_weights(tmp_path / "whole"), last_weights(run))
-    assert (run / "model" / "config.json").exists()
-
-
-def _wait_for_progress(run: Path, least: int, process: subprocess.Popen[bytes]) -> None:
-    """Until a run has a checkpoint after more steps than before, or has ended."""
-    while process.poll() is None:
-        pointer = run / "state.json"
-        if pointer.exists() and json.loads(pointer.read_text())["step"] > least:
+def wait_for_checkpoint(run: Path, step: int, process: multiprocessing.process.BaseProcess) -> None:
+    """Until a run has a checkpoint of a step or a later one, or has ended."""
+    pointer = run / "state.json"
+    while process.is_alive():
+        if pointer.exists() and json.loads(pointer.read_text())["step"] >= step:
             return
-        time.sleep(0.01)
+        time.sleep(0.005)
 
 
-@pytest.mark.slow
+def test_killed_at_any_moment_a_run_ends_with_the_same_weights(data, tmp_path, monkeypatch):
+    """Processes come from a server that has imported everything, so that there is time for several real kills."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["perin.learning.training", "accelerate", "lemminflect"])
+    long = recipe(data, "learning.epochs=8")
+    train(long, tmp_path / "whole")
+    run, moments = tmp_path / "killed", random.Random(8)
+    for step in sorted(moments.sample(range(1, 20), 5)):
+        resume = {"resume": (run / "recipe.json").exists()}
+        process = context.Process(target=train, args=(long, run), kwargs=resume)
+        process.start()
+        wait_for_checkpoint(run, step, process)
+        time.sleep(moments.uniform(0, 0.05))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    train(long, run, resume=True)
+    assert_same(last_weights(tmp_path / "whole"), last_weights(run))
+    assert_same(*(load_file(folder / "model" / "weights.safetensors") for folder in (tmp_path / "whole", run)))
+    assert (run / "report.html").exists()
+    assert not list(run.glob(".*"))
+    steps = [entry["step"] for entry in read_journal(run / "log.jsonl") if entry["event"] == "step"]
+    assert steps == list(range(1, len(steps) + 1))
+
+
 def test_two_processes_do_what_one_does(data, tmp_path):
-    off = [f"network.{name}=0.0" for name in ("dropout", "attention_dropout", "label_dropout", "anchor_dropout")]
-    off += [f"network.{name}=0.0" for name in ("edge_dropout", "property_dropout", "top_dropout", "layer_dropout")]
-    changes = [part for key in off for part in ("--set", key)]
-    subprocess.run([sys.executable, *command(data, tmp_path / "one", *changes)], check=True, capture_output=True)
+    kinds = ("", "attention_", "label_", "anchor_", "edge_", "property_", "top_", "layer_")
+    changes = ["learning.epochs=3", *(f"network.{kind}dropout=0.0" for kind in kinds)]
+    train(recipe(data, *changes), tmp_path / "one")
     launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1"]
-    launch += ["--mixed_precision", "no", "--dynamo_backend", "no"]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "-m", "perin", "train", str(data / "toy.toml")]
+    launch += ["--threads", "1", "--output", str(tmp_path / "two"), *(f"--set={change}" for change in changes)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    two = subprocess.run(
-        [sys.executable, *launch, *command(data, tmp_path / "two", *changes)], capture_output=True, env=environment
-    )
+    two = subprocess.run([sys.executable, *launch], capture_output=True, env=environment)
     assert two.returncode == 0, two.stderr.decode()
     assert_same(last_weights(tmp_path / "one"), last_weights(tmp_path / "two"), tolerance=1e-3)
     first, second = (read_journal(tmp_path / name / "log.jsonl") for name in ("one", "two"))

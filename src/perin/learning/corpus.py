@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import torch
 
 from perin.errors import InputError
 from perin.files import read_lines
@@ -26,10 +29,13 @@ from perin.text.sentence import Sentence
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph that is not learned from, or only in part."""
+    """A graph that is not used, or only in part: what kind of problem it has, and exactly what."""
 
     treebank: str
+    split: str
+    """``train`` or ``dev``."""
     graph: str
+    kind: str
     what: str
 
 
@@ -60,8 +66,14 @@ class Corpus:
         return any(map(len, self.dev.values()))
 
 
+def problem_counts(problems: Iterable[Problem]) -> list[tuple[tuple[str, str, str], int]]:
+    """How many problems there are of each treebank, split and kind, the most frequent first."""
+    return Counter((problem.treebank, problem.split, problem.kind) for problem in problems).most_common()
+
+
 def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> Corpus:
     """Read and prepare all that a recipe names."""
+    preparation = Preparation(recipe.network)
     problems: list[Problem] = []
     splits: dict[str, Split] = {}
     dev: dict[str, Split] = {}
@@ -80,7 +92,8 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
             train.graphs,
             train.sentences,
             wanted.language,
-            processes=os.cpu_count() or 1,
+            queries=wanted.queries,
+            processes=torch.get_num_threads(),
             progress=sys.stderr.isatty(),
             cache=cache_folder() / "rules",
         )
@@ -88,7 +101,6 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
         splits[name] = train
         treebanks.append(Treebank(vocabulary, wanted.queries))
     treebanks = with_families(treebanks)
-    preparation = Preparation(recipe.network)
     examples: list[Example] = []
     for treebank, wanted in zip(treebanks, recipe.treebanks, strict=True):
         made = _examples(treebank, splits[treebank.name], preparation, problems)
@@ -104,12 +116,16 @@ def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, pr
     for path, token_path in zip(paths, token_paths, strict=True):
         tokens = None if token_path is None else tokens_by_id(recipe.path(token_path), wanted.language)
         for graph in load(recipe.path(path)):
+            found = f"{graph.framework}-{graph.language or wanted.language}"
+            if found != name:
+                problems.append(
+                    Problem(name, split, graph.id, "of another treebank, not used", f"the graph is {found}")
+                )
+                continue
             try:
-                if graph.framework != wanted.framework:
-                    raise InputError(f"the graph's framework is {graph.framework}, not {wanted.framework}")
                 sentence = sentence_of(graph, wanted.language, tokens)
             except InputError as error:
-                problems.append(Problem(name, graph.id, error.message))
+                problems.append(Problem(name, split, graph.id, "without tokens, not used", error.message))
                 continue
             result.graphs.append(graph)
             result.sentences.append(sentence)
@@ -186,9 +202,10 @@ def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems:
             continue
         longest = recipe.learning.longest
         if not len(sentence):
-            problems.append(Problem(name, graph.id, "the sentence has no tokens"))
+            problems.append(Problem(name, "train", graph.id, "without tokens, not used", "the text is empty"))
         elif len(sentence) > longest:
-            problems.append(Problem(name, graph.id, f"{len(sentence)} tokens, more than learning.longest ({longest})"))
+            what = f"{len(sentence)} tokens, more than learning.longest ({longest})"
+            problems.append(Problem(name, "train", graph.id, "too long, not learned", what))
         else:
             result.graphs.append(graph)
             result.sentences.append(sentence)
@@ -202,12 +219,12 @@ def _examples(treebank: Treebank, split: Split, preparation: Preparation, proble
         try:
             target = treebank.framework.encode(graph, sentence, treebank.vocabulary)
         except InputError as error:
-            problems.append(Problem(treebank.name, graph.id, error.message))
+            problems.append(Problem(treebank.name, "train", graph.id, "can't be encoded, not learned", error.message))
             continue
         surplus = len(target) - len(sentence) * treebank.queries
         if surplus > 0:
-            what = f"{len(target)} nodes, {surplus} more than there are queries: those are not learned"
-            problems.append(Problem(treebank.name, graph.id, what))
+            what = f"{len(target)} nodes for {len(sentence) * treebank.queries} queries: {surplus} not learned"
+            problems.append(Problem(treebank.name, "train", graph.id, "more nodes than queries, learned in part", what))
         examples.append(Example(prepared, treebank.name, target))
     return examples
 

@@ -14,7 +14,7 @@ from perin.parsing.inference import Parsed, graphs_of
 from perin.parsing.model import Model
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
-from perin.scoring import score
+from perin.scoring import Result, score
 from perin.text.sentence import Sentence
 
 TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
@@ -22,10 +22,11 @@ TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """F1 by treebank and item type, between 0 and 1, and the graphs that were scored."""
+    """F1 by treebank and item type, between 0 and 1, the graphs that were scored, and how each of them compares."""
 
     scores: dict[str, dict[str, float]]
     graphs: dict[str, list[Graph]]
+    results: dict[str, Result]
 
     @property
     def mean(self) -> float:
@@ -39,13 +40,14 @@ class Evaluation:
 def evaluate(model: Model, dev: Mapping[str, Split], *, budget: float) -> Evaluation:
     """Parse and score the dev data of each treebank."""
     model.network.eval()
-    scores, graphs = {}, {}
+    scores, graphs, results = {}, {}, {}
     for name, split in dev.items():
         if split.graphs:
             graphs[name] = graphs_of(model, split.sentences, name)
-            tallies = score(split.graphs, graphs[name], budget=budget).total.tallies
+            results[name] = score(split.graphs, graphs[name], budget=budget)
+            tallies = results[name].total.tallies
             scores[name] = {kind: tallies[kind].f1 for kind in TYPES if tallies[kind].g or tallies[kind].s}
-    return Evaluation(scores, graphs)
+    return Evaluation(scores, graphs, results)
 
 
 def parse_treebank(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
 import shutil
 import sys
 import time
@@ -74,14 +75,17 @@ def numbers(entry: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, f
 
 
 class LiveLine:
-    """One line on a terminal that is written over again and again; on anything else, a line now and then."""
+    """A line on a terminal that is written over again and again, or a few where it is long; else a line now and then.
+
+    Two spaces set the parts of a text apart; a line ends between parts, so that no terminal has to break it.
+    """
 
     def __init__(self, stream: TextIO | None = None, every: float = 60.0) -> None:
         self.stream = stream or sys.stderr
         self.terminal = self.stream.isatty()
         self.every = 0.2 if self.terminal else every
-        self._last = 0.0
-        self._shown = False
+        self._last = -math.inf
+        self._lines = 0
 
     def show(self, text: str) -> None:
         """Show the state of things, if it is time to."""
@@ -90,20 +94,47 @@ class LiveLine:
             return
         self._last = now
         if self.terminal:
-            width = shutil.get_terminal_size().columns - 1
-            self.stream.write("\r\x1b[K" + text[:width])
-            self._shown = True
+            lines = laid_out(text, shutil.get_terminal_size().columns - 1)
+            self._erase()
+            self.stream.write("\n".join(lines))
+            self._lines = len(lines)
         else:
             self.stream.write(text + "\n")
         self.stream.flush()
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
-        if self._shown:
-            self.stream.write("\r\x1b[K")
-            self._shown = False
+        self._erase()
         self.stream.write(text + "\n")
         self.stream.flush()
+
+    def end(self) -> None:
+        """Leave what is shown where it is; what others print comes below."""
+        if self._lines:
+            self.stream.write("\n")
+            self.stream.flush()
+            self._lines = 0
+
+    def _erase(self) -> None:
+        if self._lines:
+            up = f"\x1b[{self._lines - 1}A" if self._lines > 1 else ""
+            self.stream.write(f"\r{up}\x1b[J")
+            self._lines = 0
+
+
+def laid_out(text: str, width: int) -> list[str]:
+    """The parts of a text, which two spaces set apart, in lines of at most a width.
+
+    >>> laid_out("epoch 1  step 3/70  labels 0.81", 20)
+    ['epoch 1  step 3/70', 'labels 0.81']
+    """
+    lines: list[str] = []
+    for part in text.split("  "):
+        if lines and len(lines[-1]) + 2 + len(part) <= width:
+            lines[-1] += "  " + part
+        else:
+            lines.append(part[:width])
+    return lines
 
 
 def duration(seconds: float) -> str:

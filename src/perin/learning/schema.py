@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import json
 import sys
 import types
 import typing
@@ -95,13 +96,36 @@ def explain(kind: type, where: str = "") -> Iterator[tuple[str, str, str, str]]:
             yield f"[[{key}]]", "", "", field.metadata["text"]
             yield from explain(item, key + ".")
         else:
-            default = "required" if field.default is dataclasses.MISSING else _shown(field.default)
+            default = "required" if field.default is dataclasses.MISSING else value_text(field.default)
             yield key, _type_name(hint), default, field.metadata["text"]
 
 
 def as_dict(settings: Any) -> dict[str, Any]:
     """All settings as plain values, for JSON and for TOML."""
     return {key: _plain(value) for key, value in dataclasses.asdict(settings).items()}
+
+
+def as_toml(settings: Mapping[str, Any], where: str = "") -> str:
+    """Plain settings as TOML; what is None, which TOML can't say, is left out.
+
+    >>> print(as_toml({"name": "x", "seed": None, "learning": {"rates": [1, 2.5]}, "treebanks": [{"dev": True}]}))
+    name = "x"
+    <BLANKLINE>
+    [learning]
+    rates = [1, 2.5]
+    <BLANKLINE>
+    [[treebanks]]
+    dev = true
+    """
+    lines, tables = [], []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            tables.append(f"\n[{where}{key}]\n{as_toml(value, f'{where}{key}.')}")
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            tables += [f"\n[[{where}{key}]]\n{as_toml(item, f'{where}{key}.')}" for item in value]
+        elif value is not None:
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines + tables)
 
 
 def _plain(value: Any) -> Any:
@@ -172,7 +196,8 @@ def _type_name(hint: Any) -> str:
     return names.get(hint, str(hint))
 
 
-def _shown(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as the reference manual shows it."""
     if value is None or value == ():
         return "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,7 +1,7 @@
 """A whole training run: from a recipe to a folder with model, log and report.
 
 recipe.json      the recipe as it was used
-problems.jsonl   graphs that were not learned from, or only in part
+problems.jsonl   graphs that were not learned from or evaluated on, or only in part
 log.jsonl        losses, loss weights, learning rates, dev scores
 state-…/         the last checkpoint, for --resume
 best-…/          the best model so far
@@ -16,7 +16,8 @@ import shutil
 from pathlib import Path
 
 from perin.errors import UsageError
-from perin.learning.corpus import Corpus, load_corpus
+from perin.files import write_text
+from perin.learning.corpus import Corpus, load_corpus, problem_counts
 from perin.learning.folders import whole_folder
 from perin.learning.journal import LiveLine
 from perin.learning.processes import Processes
@@ -26,6 +27,7 @@ from perin.learning.schema import as_dict
 from perin.learning.trainer import Trainer
 
 RECIPE = "recipe.json"
+PROBLEMS = "problems.jsonl"
 MODEL = "model"
 
 
@@ -39,14 +41,18 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
         raise UsageError("learning.balance='layer' works in one process only; use 'hidden' with several")
     live = LiveLine()
     if processes.first:
-        _claim(folder, recipe, resume)
+        _check_folder(folder, recipe, resume)
         corpus = load_corpus(recipe, live.say)
+        _claim(folder, recipe)
         _tell_problems(corpus, folder, live)
     processes.wait()
     if not processes.first:  # the first one has left the rules in the cache
         corpus = load_corpus(recipe)
     trainer = Trainer(recipe, corpus, folder, processes, live)
-    trainer.run(resume=resume, services=services if processes.first else ())
+    try:
+        trainer.run(resume=resume, services=services if processes.first else ())
+    finally:
+        live.end()
     if processes.first:
         _finish(trainer, folder)
         live.say(f"model: {folder / MODEL}\nreport: {folder / 'report.html'}")
@@ -54,27 +60,33 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
     return folder / MODEL
 
 
-def _claim(folder: Path, recipe: Recipe, resume: bool) -> None:
-    """Make the folder this run's, or see that it is."""
+def _check_folder(folder: Path, recipe: Recipe, resume: bool) -> None:
+    """See that the folder holds no run, or the one to be gone on with."""
     path = folder / RECIPE
-    wanted = as_dict(recipe)
-    if path.exists() and not resume:
-        raise UsageError(f"{folder} holds a run; go on with it (--resume) or choose another folder (--output)")
-    if path.exists():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        if before != wanted:
-            changed = [key for key in wanted if before.get(key) != wanted[key]]
-            raise UsageError(f"{folder} holds a run of another recipe ({', '.join(changed)} differ); use that one")
+    if not path.exists():
         return
+    if not resume:
+        raise UsageError(f"{folder} holds a run; go on with it (--resume) or choose another folder (--output)")
+    before, wanted = json.loads(path.read_text(encoding="utf-8")), as_dict(recipe)
+    changed = [key for key in wanted if before.get(key) != wanted[key]]
+    if changed:
+        raise UsageError(f"{folder} holds a run of another recipe ({', '.join(changed)} differ); use that one")
+
+
+def _claim(folder: Path, recipe: Recipe) -> None:
+    """Make the folder this run's."""
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+    with write_text(folder / RECIPE) as stream:
+        stream.write(json.dumps(as_dict(recipe), indent=1) + "\n")
 
 
 def _tell_problems(corpus: Corpus, folder: Path, live: LiveLine) -> None:
-    lines = [json.dumps(vars(problem), ensure_ascii=False) for problem in corpus.problems]
-    (folder / "problems.jsonl").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    if lines:
-        live.say(f"{len(lines)} graphs are not learned from, or only in part: {folder / 'problems.jsonl'} lists them")
+    with write_text(folder / PROBLEMS) as stream:
+        stream.writelines(json.dumps(vars(problem), ensure_ascii=False) + "\n" for problem in corpus.problems)
+    for (treebank, split, kind), count in problem_counts(corpus.problems):
+        live.say(f"{treebank}: {count} {split} graph{'s' if count > 1 else ''} with a problem: {kind}")
+    if corpus.problems:
+        live.say(f"{folder / PROBLEMS} lists them")
 
 
 def _finish(trainer: Trainer, folder: Path) -> None:
