@@ -23,10 +23,21 @@ def naive(attention, x, memory):
     return attention.output(torch.cat(parts, dim=-1))
 
 
+@pytest.mark.parametrize("small", [0, 10**6])
+@pytest.mark.parametrize("gradients", [True, False])
 @pytest.mark.parametrize("lengths", [[3, 3], [1, 4, 2], [2, 0, 3]])
-def test_each_sequence_attends_as_if_alone(lengths):
+def test_each_sequence_attends_as_if_alone(lengths, gradients, small, monkeypatch):
+    monkeypatch.setattr("perin.network.attention.SMALL", small)
     torch.manual_seed(0)
-    attention = Attention(8, 2, dropout=0.5).eval()
+    attention = Attention(8, 2, dropout=0.5).eval().requires_grad_(gradients)
+    torch.set_grad_enabled(gradients)
+    try:
+        check_attention(attention, lengths)
+    finally:
+        torch.set_grad_enabled(True)
+
+
+def check_attention(attention, lengths):
     layout, memory_layout = Layout(lengths), Layout([length + 1 for length in lengths])
     x, memory = torch.randn(layout.rows, 8), torch.randn(memory_layout.rows, 8)
     result = attention(x, layout, memory, memory_layout)
@@ -75,3 +86,19 @@ def test_rotation_depends_on_distance_only():
 def test_width_must_fit_the_heads():
     with pytest.raises(UsageError, match="divided among 3"):
         Attention(8, 3, 0.0)
+
+
+@pytest.mark.parametrize("rotary", [True, False])
+def test_without_gradients_a_sequence_is_the_same_in_any_batch(rotary):
+    torch.manual_seed(0)
+    attention = Attention(8, 2, dropout=0.5, rotary=rotary).eval()
+    lengths = [4, 1, 7]
+    x = torch.randn(sum(lengths), 8)
+    padded = attention(x, Layout(lengths))
+    with torch.inference_mode():
+        together = attention(x, Layout(lengths))
+        alone = [attention(own, Layout([len(own)])) for own in x.split(lengths)]
+    torch.testing.assert_close(together, torch.cat(alone), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(together, padded.detach(), rtol=1e-5, atol=1e-6)
+    with torch.inference_mode():
+        assert attention(torch.zeros(0, 8), Layout([])).shape == (0, 8)

@@ -52,3 +52,16 @@ def test_hopeless_class_has_a_finite_loss_and_gradient():
     loss.backward()
     assert torch.isfinite(loss)
     assert torch.isfinite(h.grad).all()
+
+
+@given(st.integers(1, 3), st.integers(0, 20))
+@settings(max_examples=20, deadline=None)
+def test_nodes_are_the_queries_whose_best_class_is_a_rule(components, queries):
+    torch.manual_seed(queries)
+    head = LabelHead(4, 3, components, dropout=0.5).eval()
+    h = torch.randn(queries, 4) * 5
+    with torch.inference_mode():
+        accepted, labels = head.nodes(h)
+        expected = head.probabilities(h)
+    assert accepted.tolist() == [row.argmax().item() > 0 for row in expected]
+    torch.testing.assert_close(labels, expected[accepted])

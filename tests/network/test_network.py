@@ -48,8 +48,10 @@ def all_labels(network, batch, treebank):
 FIELDS = ["labels", "accepted", "presence", "edge_labels", "anchors", "edge_attributes", "properties", "tops"]
 
 
+@pytest.mark.parametrize("group", [1, 5, 256])
 @pytest.mark.parametrize("treebank", ["eds", "ptg", "drg"])
-def test_same_output_alone_and_in_a_batch(network, preparation, sentences, treebank):
+def test_same_output_alone_and_in_a_batch(network, preparation, sentences, treebank, group, monkeypatch):
+    monkeypatch.setattr("perin.network.predict.GROUP", group)
     together = predict(network, batch_of(preparation, sentences), [treebank])[treebank]
     for words, output in zip(sentences, together, strict=True):
         ((alone,),) = predict(network, batch_of(preparation, [words]), [treebank]).values()
@@ -90,7 +92,7 @@ def test_sentence_of_null_queries_only_keeps_the_least_certain(small_settings, t
     torch.manual_seed(0)
     network = Network(small_settings(), treebanks).eval()
     with torch.no_grad():
-        network.heads_of("eds").heads["labels"].output.bias[0] = 50.0
+        network.heads_of("eds").heads["labels"].output.bias[0] = 9.0
         network.heads_of("eds").heads["labels"].prior.weight.normal_(std=2.0)
     batch = batch_of(preparation, sentences)
     outputs = predict(network, batch, ["eds"])["eds"]

@@ -64,6 +64,11 @@ class TreebankHeads:
         result: Tensor = self.heads["labels"].probabilities(h)
         return result
 
+    def nodes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Which queries' best class is a rule [queries], and the label probabilities of those [nodes, R + 1]."""
+        result: tuple[Tensor, Tensor] = self.heads["labels"].nodes(h)
+        return result
+
     def anchors(self, h: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> Tensor:
         """Logits [B, N, T] that a query is anchored to a token."""
         result: Tensor = self.heads["anchors"](h, layout, tokens, token_layout).squeeze(-1)

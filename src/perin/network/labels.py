@@ -50,3 +50,13 @@ class LabelHead(nn.Module):
         for number in range(1, self.components):
             mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
         return mixed
+
+    def nodes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Which queries' best class is a rule [queries], and the :meth:`probabilities` of those [nodes, R + 1]."""
+        if self.components > 1:
+            probabilities = self.probabilities(h)
+            accepted = probabilities.argmax(-1) > 0
+            return accepted, probabilities[accepted]
+        logits = self.output(h)
+        accepted = logits.argmax(-1) > 0
+        return accepted, logits[accepted].softmax(-1)

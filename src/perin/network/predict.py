@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -21,6 +21,9 @@ Ints: TypeAlias = NDArray[np.int64]
 
 CHUNK = 512
 """Queries whose labels are scored at once: few enough for the scores of all rules to stay in a processor's cache."""
+
+GROUP = 256
+"""Nodes of the sentences whose pairs are scored at once, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,31 +69,70 @@ def predict_encoded(network: Network, encoding: Encoding, treebanks: Sequence[st
 
 
 def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
-    layout, tokens = hidden.query_layout, hidden.token_layout
+    layout = hidden.query_layout
     rows, probabilities = _nodes(hidden.queries, layout, heads)
-    kept = Layout(np.bincount(layout.sequences[rows], minlength=layout.batch), layout.device)
     h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
+    counts = np.bincount(layout.sequences[rows], minlength=layout.batch)
+    ends, token_ends = np.cumsum(counts), np.cumsum(hidden.token_layout.lengths)
+    outputs: list[Output] = []
+    for first, last in _groups(counts):
+        nodes = slice(ends[first] - counts[first], ends[last - 1])
+        tokens = slice(hidden.token_layout.starts[first], token_ends[last - 1])
+        starts = np.repeat(layout.starts[first:last], counts[first:last])
+        outputs += _group_outputs(
+            heads,
+            h[nodes],
+            Layout(counts[first:last], layout.device),
+            probabilities[nodes],
+            rows[nodes] - starts,
+            hidden.tokens[tokens],
+            Layout(hidden.token_layout.lengths[first:last], layout.device),
+        )
+    return outputs
 
+
+def _groups(counts: Ints) -> Iterator[tuple[int, int]]:
+    """Sentences, from the first to before the last, that have about :data:`GROUP` nodes together or are alone."""
+    first = nodes = 0
+    for number, count in enumerate(counts.tolist()):
+        if number > first and nodes + count > GROUP:
+            yield first, number
+            first, nodes = number, 0
+        nodes += count
+    if len(counts):
+        yield first, len(counts)
+
+
+def _group_outputs(
+    heads: TreebankHeads,
+    h: Tensor,
+    kept: Layout,
+    probabilities: Tensor,
+    accepted: Ints,
+    token_rows: Tensor,
+    tokens: Layout,
+) -> list[Output]:
+    """The outputs of some sentences, whose nodes are ``h`` [nodes, D]."""
     sizes = heads.sizes
     labels = _array(probabilities)
     presence = _array(heads.presence(h, kept).sigmoid())
     edge_labels = heads.edge_labels(h, kept)
-    edge_labels_array = _array(edge_labels.sigmoid() if sizes.multi_label else edge_labels.softmax(-1))
-    anchors = _array(heads.anchors(h, kept, hidden.tokens, tokens).sigmoid()) if sizes.anchors else None
-    attributes = _array(heads.edge_attributes(h, kept).softmax(-1)) if sizes.edge_attributes else None
+    edge_labels_array = _array(edge_labels.sigmoid() if sizes.multi_label else _over_classes(edge_labels))
+    anchors = _array(heads.anchors(h, kept, token_rows, tokens).sigmoid()) if sizes.anchors else None
+    attributes = _array(_over_classes(heads.edge_attributes(h, kept))) if sizes.edge_attributes else None
     flags = _array(heads.properties(h).sigmoid()) if sizes.properties else None
     classes = heads.property_classes(h) if sizes.property_classes else {}
     class_arrays = {name: _array(logits.softmax(-1)) for name, logits in classes.items()}
     tops = _array(_over_nodes(heads.tops(h), kept)) if sizes.tops else None
 
     outputs = []
-    for number in range(layout.batch):
+    for number in range(kept.batch):
         k, t = int(kept.lengths[number]), int(tokens.lengths[number])
         nodes = slice(kept.starts[number], kept.starts[number] + k)
         outputs.append(
             Output(
                 labels=labels[nodes],
-                accepted=rows[nodes] - layout.starts[number],
+                accepted=accepted[nodes],
                 presence=presence[number, :k, :k],
                 edge_labels=edge_labels_array[number, :k, :k],
                 anchors=None if anchors is None else anchors[number, :k, :t],
@@ -108,32 +150,36 @@ def _nodes(queries: Tensor, layout: Layout, heads: TreebankHeads) -> tuple[Ints,
 
     At least one in each sentence that has tokens.
     """
-    best, nulls, kept = [], [], []
-    for part in torch.split(queries, CHUNK):
-        probabilities = heads.label_probabilities(part)
-        accepted = probabilities.argmax(-1) > 0
-        best.append(accepted)
-        nulls.append(probabilities[:, 0])
-        kept.append(probabilities[accepted])
-    is_node, labels = torch.cat(best).cpu().numpy(), torch.cat(kept)
-    rows: Ints = np.flatnonzero(is_node)
+    accepted, probabilities = zip(*map(heads.nodes, torch.split(queries, CHUNK)), strict=True)
+    rows: Ints = np.flatnonzero(torch.cat(accepted).cpu().numpy())
+    labels = torch.cat(probabilities)
     missing = (layout.lengths > 0) & (np.bincount(layout.sequences[rows], minlength=layout.batch) == 0)
     if not missing.any():
         return rows, labels
-    null = torch.cat(nulls).cpu().numpy()
-    starts, lengths = layout.starts[missing], layout.lengths[missing]
-    least = [start + null[start : start + length].argmin() for start, length in zip(starts, lengths, strict=True)]
-    more = torch.from_numpy(np.array(least)).to(queries.device)
-    rows = np.concatenate((rows, least))
+    likeliest = [_likeliest(queries, layout, heads, number) for number in np.flatnonzero(missing).tolist()]
+    rows = np.concatenate((rows, [row for row, _ in likeliest]))
+    labels = torch.cat((labels, *(distribution for _, distribution in likeliest)))
     order = np.argsort(rows)
-    labels = torch.cat((labels, heads.label_probabilities(pick(queries, more))))
     return rows[order], pick(labels, torch.from_numpy(order).to(queries.device))
+
+
+def _likeliest(queries: Tensor, layout: Layout, heads: TreebankHeads, sentence: int) -> tuple[int, Tensor]:
+    """The row of a sentence's query that is the least likely null, and its distribution [1, R + 1]."""
+    start = int(layout.starts[sentence])
+    probabilities = heads.label_probabilities(queries[start : start + int(layout.lengths[sentence])])
+    least = int(probabilities[:, 0].argmin())
+    return start + least, probabilities[least : least + 1]
 
 
 def _over_nodes(scores: Tensor, layout: Layout) -> Tensor:
     """Scores [nodes] to distributions over the nodes of each sentence [B, N]."""
     padded = layout.pad(scores)
     return padded.masked_fill(~layout.mask, -torch.inf).softmax(-1)
+
+
+def _over_classes(scores: Tensor) -> Tensor:
+    """Scores [B, N, N, L], of which [B, N, L, N] is contiguous, to distributions over L, without copying them."""
+    return scores.transpose(2, 3).softmax(2).transpose(2, 3)
 
 
 def _array(tensor: Tensor) -> Scores:
