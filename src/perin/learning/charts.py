@@ -44,7 +44,7 @@ def line_chart(
     100,000th of the largest at the bottom.  ``smooth`` draws running means, and the values themselves faintly behind.
     """
     low = 0.0 if logarithmic else -math.inf
-    drawn = {
+    drawn: dict[str, Points] = {
         name: [(a, b) for a, b in points if math.isfinite(a) and math.isfinite(b) and b > low]
         for name, points in lines.items()
     }

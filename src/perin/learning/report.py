@@ -176,7 +176,7 @@ def _worst(gold: Sequence[Graph], system: Sequence[Graph], result: Result) -> st
     scored = [
         (compared[wanted.id].tallies["all"].f1, number) for number, wanted in enumerate(gold) if len(wanted) <= LARGEST
     ]
-    parts = []
+    parts: list[str] = []
     for f1, number in sorted(scored)[:WORST]:
         wanted, found = gold[number], system[number]
         picture = bare_svg(diff_sketch(wanted, found, compared[wanted.id].pairs))
