@@ -12,6 +12,7 @@ import pytest
 
 from perin.errors import InputError
 from perin.frameworks.decoding.assembly import chosen_properties
+from perin.frameworks.learn import learn_vocabulary
 from perin.frameworks.lexicon import class_name, frame, lexicon, merged
 from perin.frameworks.vallex import read_vallex
 from perin.graphs.graph import Property
@@ -34,6 +35,21 @@ def test_a_vallex_file(tmp_path: Path) -> None:
     path.write_text(VALLEX, encoding="utf-8")
     assert read_vallex(path) == {"bát_se": ("v#v-w1f1", "v#v-w1f3"), "jet": ("v#v-w2f1", "v#v-w3f1")}
     assert read_vallex(path, prefix="en-v#")["jet"][0] == "en-v#v-w2f1"
+
+
+def test_frames_of_a_vallex_file_are_added_to_those_of_the_treebank(samples: dict[str, Any], tmp_path: Path) -> None:
+    """The treebank has ``v#v-w5f2`` of přijít; a frame that two entries of a label have is told by its whole name."""
+    path = tmp_path / "vallex.xml"
+    sample = samples["ptg"]
+    path.write_text(VALLEX.replace("bát se", "Přijít"), encoding="utf-8")
+    given = (sample.framework, [sample.graph], "ces", sample.vocabulary.rules)
+    words, plain = learn_vocabulary(*given, vallex=path), learn_vocabulary(*given)
+    assert plain.lexica["frame"] == {"myslet": ("v#v-w9f2",), "přijít": ("v#v-w5f2",)}
+    assert words.lexica["frame"]["přijít"] == ("v#v-w5f2", "v#v-w1f1", "v#v-w1f3")
+    assert words.lexica["frame"]["jet"] == ("v#v-w2f1", "v#v-w3f1")
+    assert words.property_classes == plain.property_classes
+    path.write_text(VALLEX.replace("bát se", "přijít").replace("w1f3", "w1f2"), encoding="utf-8")
+    assert set(learn_vocabulary(*given, vallex=path).property_classes["frame"]) == {"f2", "v#v-w5f2"}
 
 
 @pytest.mark.parametrize(("content", "message"), [("<a>", "no XML"), ("<a/>", "no word with a frame")])

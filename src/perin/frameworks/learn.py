@@ -13,7 +13,8 @@ import numpy as np
 from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
-from perin.frameworks.lexicon import lexicon
+from perin.frameworks.lexicon import lexicon, merged
+from perin.frameworks.vallex import read_vallex, usual_prefix
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule
@@ -33,6 +34,7 @@ def learn_from_treebank(
     *,
     queries: int | None = None,
     glossary: Mapping[str, str] | None = None,
+    vallex: str | os.PathLike[str] | None = None,
     processes: int = 1,
     progress: bool = False,
     cache: str | os.PathLike[str] | None = None,
@@ -41,8 +43,8 @@ def learn_from_treebank(
 
     A framework without anchors gets absolute rules besides, for labels that are needed more often than there are
     ``queries`` of the tokens that yield them.  Where the framework needs one, ``glossary`` replaces lemmas before rules
-    see them; it is learned from the treebank if none is given.  ``processes``, ``progress`` and ``cache`` are those of
-    :func:`perin.labels.learn_rules`.
+    see them; it is learned from the treebank if none is given.  ``vallex`` is a valency lexicon (see
+    :func:`learn_vocabulary`).  ``processes``, ``progress`` and ``cache`` are those of :func:`perin.labels.learn_rules`.
     """
     from perin.labels.minimal import learn_rules
 
@@ -50,7 +52,7 @@ def learn_from_treebank(
         glossary = treebank_glossary(framework, graphs, sentences, language)
     items = treebank_items(framework, graphs, sentences, glossary)
     learned = learn_rules(items, framework.space(language), processes=processes, progress=progress, cache=cache)
-    vocabulary = learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary)
+    vocabulary = learn_vocabulary(framework, graphs, language, learned.rules, glossary=glossary, vallex=vallex)
     return vocabulary if framework.rules.anchored else _with_room(framework, graphs, sentences, vocabulary, queries)
 
 
@@ -84,14 +86,18 @@ def learn_vocabulary(
     rules: RuleSet,
     *,
     glossary: Mapping[str, str] | None = None,
+    vallex: str | os.PathLike[str] | None = None,
     repeats: bool = False,
 ) -> Vocabulary:
     """All classes that occur in a treebank, the most frequent first; ``rules`` come from its label items.
 
-    ``repeats`` also learns which labels a source seldom has twice.
+    A ``vallex`` file adds its frames to those that the treebank has of each label, after them.  ``repeats`` also
+    learns which labels a source seldom has twice.
     """
     simple = [framework.simplified(graph) for graph in graphs]
     lexica = {name: _lexicon(simple, name) for name in framework.lexical}
+    if vallex is not None:
+        lexica = {name: merged(found, read_vallex(vallex, usual_prefix(found))) for name, found in lexica.items()}
     return Vocabulary(
         framework.name,
         language,

@@ -7,6 +7,7 @@ A ``word`` element has a ``lemma`` and holds ``frame`` elements with an ``id`` e
 from __future__ import annotations
 
 import os
+from collections import Counter
 from xml.etree import ElementTree
 
 from perin.errors import InputError
@@ -37,3 +38,13 @@ def read_vallex(path: str | os.PathLike[str], prefix: str = "v#") -> Lexicon:
     if not lexicon:
         raise InputError("no word with a frame in it; expected a Vallex file", source=os.fspath(path))
     return lexicon
+
+
+def usual_prefix(lexicon: Lexicon) -> str:
+    """What most values of a treebank's lexicon have before the id of the frame: all up to ``#``.
+
+    >>> usual_prefix({"go": ("en-v#ev-w1f1", "en-v#ev-w1f2"), "be": ("2",)})
+    'en-v#'
+    """
+    prefixes = Counter(value[: value.rfind("#") + 1] for values in lexicon.values() for value in values)
+    return prefixes.most_common(1)[0][0] if prefixes else ""
