@@ -93,6 +93,7 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
             train.sentences,
             wanted.language,
             queries=wanted.queries,
+            vallex=None if wanted.vallex is None else recipe.path(wanted.vallex),
             processes=torch.get_num_threads(),
             progress=sys.stderr.isatty(),
             cache=cache_folder() / "rules",

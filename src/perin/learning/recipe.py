@@ -47,6 +47,7 @@ class TreebankRecipe:
     limit: int | None = option(None, "use only so many training graphs, the first ones", **POSITIVE)
     exclude: str | None = option(None, "a file of graph ids to leave out of training, in the last column of each line")
     repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
+    vallex: str | None = option(None, "a valency lexicon (PDT-Vallex, EngVallex) whose frames nodes may have, too")
 
 
 @dataclass(frozen=True)
