@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -50,6 +51,11 @@ class Split:
         """The number of graphs."""
         return len(self.graphs)
 
+    def add(self, graph: Graph, sentence: Sentence) -> None:
+        """Take in a graph with its tokens."""
+        self.graphs.append(graph)
+        self.sentences.append(sentence)
+
 
 @dataclass
 class Corpus:
@@ -82,9 +88,7 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
         form = framework(wanted.framework, wanted.language)
         name = f"{wanted.framework}-{wanted.language}"
         train = _training_split(recipe, wanted, name, problems)
-        dev[name] = read_split(recipe, wanted, "dev", name, problems)
-        if recipe.evaluation.limit is not None:
-            del dev[name].graphs[recipe.evaluation.limit :], dev[name].sentences[recipe.evaluation.limit :]
+        dev[name] = _dev_split(recipe, wanted, name, problems)
         if not len(train):
             raise InputError(f"no training graph of {name} can be used; the first problem: {_first(problems)}")
         vocabulary = learn_from_treebank(
@@ -109,9 +113,10 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
     return Corpus(treebanks, examples, dev, problems)
 
 
-def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, problems: list[Problem]) -> Split:
+def read_split(
+    recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, problems: list[Problem]
+) -> Iterator[tuple[Graph, Sentence]]:
     """The graphs of a treebank's train or dev files, each with its tokens; what has none is a problem."""
-    result = Split()
     paths: Sequence[str] = getattr(wanted, split)
     token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
     for path, token_path in zip(paths, token_paths, strict=True):
@@ -124,13 +129,9 @@ def read_split(recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, pr
                 )
                 continue
             try:
-                sentence = sentence_of(graph, wanted.language, tokens)
+                yield graph, sentence_of(graph, wanted.language, tokens)
             except InputError as error:
                 problems.append(Problem(name, split, graph.id, "without tokens, not used", error.message))
-                continue
-            result.graphs.append(graph)
-            result.sentences.append(sentence)
-    return result
 
 
 def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
@@ -191,25 +192,30 @@ def _union(parts: Iterable[tuple]) -> tuple:  # type: ignore[type-arg]
 
 
 def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems: list[Problem]) -> Split:
-    everything = read_split(recipe, wanted, "train", name, problems)
     excluded = set()
     if wanted.exclude is not None:
         excluded = {line.split()[-1] for line in read_lines(recipe.path(wanted.exclude)) if line.split()}
+    longest = recipe.learning.longest
     result = Split()
-    for graph, sentence in zip(everything.graphs, everything.sentences, strict=True):
-        if wanted.limit is not None and len(result) >= wanted.limit:
-            break
+    for graph, sentence in read_split(recipe, wanted, "train", name, problems):
         if graph.id in excluded:
             continue
-        longest = recipe.learning.longest
         if not len(sentence):
             problems.append(Problem(name, "train", graph.id, "without tokens, not used", "the text is empty"))
         elif len(sentence) > longest:
             what = f"{len(sentence)} tokens, more than learning.longest ({longest})"
             problems.append(Problem(name, "train", graph.id, "too long, not learned", what))
         else:
-            result.graphs.append(graph)
-            result.sentences.append(sentence)
+            result.add(graph, sentence)
+            if len(result) == wanted.limit:
+                break
+    return result
+
+
+def _dev_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems: list[Problem]) -> Split:
+    result = Split()
+    for graph, sentence in islice(read_split(recipe, wanted, "dev", name, problems), recipe.evaluation.limit):
+        result.add(graph, sentence)
     return result
 
 
