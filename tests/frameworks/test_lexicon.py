@@ -15,6 +15,7 @@ from perin.frameworks.decoding.assembly import chosen_properties
 from perin.frameworks.learn import learn_vocabulary
 from perin.frameworks.lexicon import class_name, frame, lexicon, merged
 from perin.frameworks.vallex import read_vallex
+from perin.graphs import dump
 from perin.graphs.graph import Property
 
 VALLEX = """<?xml version="1.0" encoding="utf-8"?>
@@ -50,6 +51,20 @@ def test_frames_of_a_vallex_file_are_added_to_those_of_the_treebank(samples: dic
     assert words.property_classes == plain.property_classes
     path.write_text(VALLEX.replace("bát se", "přijít").replace("w1f3", "w1f2"), encoding="utf-8")
     assert set(learn_vocabulary(*given, vallex=path).property_classes["frame"]) == {"f2", "v#v-w5f2"}
+
+
+def test_a_recipe_names_the_file(samples: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from perin.learning.corpus import load_corpus
+    from perin.learning.recipe import load_recipe
+
+    monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "vallex.xml").write_text(VALLEX, encoding="utf-8")
+    dump([samples["ptg"].graph], tmp_path / "train.mrp")
+    treebank = 'framework = "ptg"\nlanguage = "ces"\ntrain = "train.mrp"\nvallex = "vallex.xml"\n'
+    recipe = f'name = "a"\ndata = "{tmp_path.as_posix()}"\n[[treebanks]]\n{treebank}[network]\nencoder = "characters"\n'
+    (tmp_path / "a.toml").write_text(recipe, encoding="utf-8")
+    (learned,) = load_corpus(load_recipe(tmp_path / "a.toml")).treebanks
+    assert learned.vocabulary.lexica["frame"]["jet"] == ("v#v-w2f1", "v#v-w3f1")
 
 
 @pytest.mark.parametrize(("content", "message"), [("<a>", "no XML"), ("<a/>", "no word with a frame")])

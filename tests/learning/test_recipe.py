@@ -76,6 +76,7 @@ def test_a_recipe_file_with_assignments(write):
         (SOUND.replace('"eng"', '"fra"'), "treebanks.0.language must be one of ces, deu, eng, zho, not 'fra'"),
         (SOUND.replace('"train.mrp"', "[]"), "treebanks.0.train is empty"),
         (SOUND + "exclude = 'none.txt'", "treebanks.0.exclude: no file"),
+        (SOUND + "vallex = 'none.xml'", "treebanks.0.vallex: no file"),
         (SOUND + "dev = 'train.mrp'\ndev_tokens = 'train.mrp'", "give tokens for both train and dev, or for neither"),
         (SOUND + "[evaluation]\npatience = 3", "evaluation.patience needs dev files"),
         (SOUND + "[network]\nwidth = 100", "can't be divided by network.heads"),

@@ -206,7 +206,7 @@ def _check_treebank(recipe: Recipe, treebank: TreebankRecipe, where: str) -> Non
         raise UsageError(f"{where}.language must be one of {', '.join(LANGUAGES)}, not {treebank.language!r}")
     if not treebank.train:
         raise UsageError(f"{where}.train is empty: there is nothing to learn from")
-    for key in ("train", "dev", "train_tokens", "dev_tokens", "exclude"):
+    for key in ("train", "dev", "train_tokens", "dev_tokens", "exclude", "vallex"):
         value = getattr(treebank, key)
         for name in (value,) if isinstance(value, str) else value or ():
             if not recipe.path(name).exists():
