@@ -159,10 +159,22 @@ def test_names_that_lead_nowhere(tmp_path, monkeypatch, bert_folder):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ModelError, match="can't be read"):
         sources.read_config(tmp_path)
-    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module_at_all", "model"))
-    with pytest.raises(MissingDependencyError, match="no-such-module-at-all"):
-        sources.encoder_folder("minilm")
     assert sources.encoder_folder(str(bert_folder)) == bert_folder
+
+
+def test_minilm_is_had_from_the_hub_where_its_package_is_missing(monkeypatch, tmp_path):
+    import huggingface_hub
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def refuse(name, **_):
+        raise LocalEntryNotFoundError(f"no connection for {name}")
+
+    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module_at_all", "model"))
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: tmp_path / name)
+    assert sources.encoder_folder("minilm") == tmp_path / "sentence-transformers/all-MiniLM-L6-v2"
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(MissingDependencyError, match=r"hub now, needs the package no-such-.*perin\[minilm\]"):
+        sources.encoder_folder("minilm")
 
 
 def test_hub_without_network(monkeypatch):

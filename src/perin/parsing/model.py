@@ -14,12 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
-
-import torch
-from torch import Tensor
 
 import perin
 from perin.errors import InputError, ModelError, UsageError
@@ -31,6 +28,8 @@ from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.settings import CHARACTERS, NetworkSettings
 from perin.network.sizes import HeadSizes
+from perin.network.unfilled import Unfilled
+from perin.parsing.weights import assign_weights, encoder_weights, frozen_weights, read_weights, write_weights
 
 FORMAT = 1
 """The version of the folder's form; raised when older code can't read what newer code writes."""
@@ -108,16 +107,11 @@ class Model:
     def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
         """Write the model into an existing, empty folder.
 
-        ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has.
+        ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has: the
+        model is smaller, and its encoder must be there to load it.
         """
-        from safetensors.torch import save_file
-
-        frozen = {name for name, weight in self.network.named_parameters() if not weight.requires_grad}
-        left_out = sorted(frozen) if without_frozen else []
-        weights = {
-            name: _stored(weight, half) for name, weight in self.network.state_dict().items() if name not in left_out
-        }
-        save_file(weights, folder / "weights.safetensors")
+        left_out = frozen_weights(self.network) if without_frozen else {}
+        write_weights(self.network, folder / "weights.safetensors", half=half, left_out=left_out)
         if self.settings.encoder != CHARACTERS:
             copy_description(self.settings.encoder, folder / "encoder")
         (folder / "vocabularies").mkdir()
@@ -127,7 +121,7 @@ class Model:
         if card:
             (folder / "README.md").write_text(card, encoding="utf-8")
 
-    def _config(self, left_out: list[str]) -> dict[str, Any]:
+    def _config(self, left_out: dict[str, int]) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "perin": perin.__version__,
@@ -146,43 +140,18 @@ class Model:
         config = _read_config(folder)
         settings = _settings(config, folder)
         treebanks = _treebanks(config, folder)
-        left_out = config.get("left_out", [])
         described = folder / "encoder"
-        source = settings if left_out or not described.is_dir() else replace(settings, encoder=str(described))
-        sizes = {name: treebank.sizes for name, treebank in treebanks.items()}
-        network = Network(source, sizes, pretrained=bool(left_out))
-        _load_weights(network, folder / "weights.safetensors", left_out)
-        preparation = Preparation(source if source.encoder == CHARACTERS else replace(source, encoder=str(described)))
+        source = settings if settings.encoder == CHARACTERS else replace(settings, encoder=str(described))
+        try:
+            with Unfilled():
+                network = Network(source, {name: each.sizes for name, each in treebanks.items()}, pretrained=False)
+            preparation = Preparation(source)
+        except UsageError as error:
+            raise ModelError(f"{folder / 'config.json'}: {error}") from None
+        path = folder / "weights.safetensors"
+        weights = read_weights(path) | encoder_weights(settings, _left_out(config, folder))
+        assign_weights(network, weights, path)
         return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
-
-
-def _stored(weight: Tensor, half: bool) -> Tensor:
-    weight = weight.detach().cpu()
-    return (weight.half() if half and weight.is_floating_point() else weight).contiguous()
-
-
-def _load_weights(network: Network, path: Path, left_out: list[str]) -> None:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        weights = load_file(path)
-    except FileNotFoundError:
-        raise ModelError(f"{path} is missing; get the model again") from None
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
-    own = network.state_dict()
-    missing = sorted(set(own) - set(weights) - set(left_out))
-    surplus = sorted(set(weights) - set(own))
-    wrong = sorted(name for name in set(own) & set(weights) if own[name].shape != weights[name].shape)
-    if missing or surplus or wrong:
-        first = (missing or surplus or wrong)[0]
-        raise ModelError(
-            f"{path} does not fit config.json: {first} and {len(missing + surplus + wrong) - 1} more differ"
-        )
-    with torch.no_grad():
-        for name, weight in weights.items():
-            own[name].copy_(weight)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -199,24 +168,54 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _settings(config: Mapping[str, Any], folder: Path) -> NetworkSettings:
+    path = folder / "config.json"
     try:
-        return NetworkSettings(**config["network"])
+        settings = NetworkSettings(**config["network"])
     except (KeyError, TypeError) as error:
-        raise ModelError(f"{folder / 'config.json'}: the network's settings can't be used ({error})") from None
+        raise ModelError(f"{path}: the network's settings can't be used ({error})") from None
+    for option in fields(settings):
+        value = getattr(settings, option.name)
+        kinds = _KINDS[type(option.default)]
+        if type(value) not in kinds or not option.metadata["check"](value):
+            raise ModelError(f"{path}: {value!r} can't be the network's {option.name}")
+    return settings
+
+
+_KINDS: dict[type, tuple[type, ...]] = {
+    str: (str,),
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+    type(None): (int, float, type(None)),
+}
+"""What a setting may be whose default is of some type."""
 
 
 def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
     treebanks = {}
+    path = folder / "config.json"
     try:
         for name, entry in config["treebanks"].items():
             path = folder / "vocabularies" / f"{name}.json"
             vocabulary = Vocabulary.from_json(_read_json(path))
+            path = folder / "config.json"
             treebanks[name] = Treebank(vocabulary, entry["queries"], entry["family"], tuple(entry["shared"]))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{folder / 'config.json'}: the treebanks can't be used ({error!r})") from None
-    except InputError as error:
-        raise ModelError(f"{path}: {error}") from None
+            if not (treebanks[name].queries > 0 and treebanks[name].sizes.kinds):
+                raise ValueError(f"{name} has no queries")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
+    except (InputError, UsageError) as error:
+        raise ModelError(f"{path}: {error}; get the model again") from None
+    if not treebanks:
+        raise ModelError(f"{path} names no treebanks; get the model again")
     return treebanks
+
+
+def _left_out(config: Mapping[str, Any], folder: Path) -> dict[str, int]:
+    left_out = config.get("left_out") or {}
+    if not isinstance(left_out, dict):
+        raise ModelError(f"{folder / 'config.json'}: left_out can't be {left_out!r}; get the model again")
+    return left_out
 
 
 def _read_json(path: Path) -> dict[str, Any]:

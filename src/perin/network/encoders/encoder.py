@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 
-import torch
 from torch import Tensor, nn
 
 from perin.network.encoders.bert import Bert, in_family
@@ -14,6 +13,7 @@ from perin.network.encoders.scratch import ScratchEncoder
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
 from perin.network.inputs import InputBatch
 from perin.network.settings import CHARACTERS, NetworkSettings
+from perin.network.unfilled import Unfilled
 
 
 class SubwordEncoder(nn.Module):
@@ -25,7 +25,7 @@ class SubwordEncoder(nn.Module):
         config = read_config(folder)
         self.body: Bert | HuggingFaceEncoder
         if in_family(config):
-            with torch.device("meta") if pretrained else contextlib.nullcontext():
+            with Unfilled() if pretrained else contextlib.nullcontext():
                 self.body = Bert(config, settings.encoder_dropout)
             if pretrained:
                 self.body.load(weights_path(folder))

