@@ -218,7 +218,9 @@ def conllu(item: dict[str, Any]) -> str:
 def test_two_treebanks_of_a_framework_share_heads(data, tmp_path):
     text = (data / "toy.toml").read_text()
     treebank = text[text.index("[[treebanks]]") : text.index("[network]")]
-    german = treebank.replace('"eng"', '"deu"')
+    german = treebank.replace('"eng"', '"deu"').replace('"train', '"deu-train').replace('"dev.', '"deu-dev.')
+    for name in ("train.mrp", "dev.mrp"):
+        (data / f"deu-{name}").write_text((data / name).read_text().replace('"eng"', '"deu"'))
     (data / "joint.toml").write_text(text.replace(treebank, treebank + german))
     folder = train(load_recipe(data / "joint.toml", ["learning.epochs=1"]), tmp_path / "run")
     model = Model.load(folder)

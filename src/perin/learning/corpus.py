@@ -18,6 +18,7 @@ from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
 from perin.graphs.graph import Graph
+from perin.learning.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
 from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.learning.step import Example
 from perin.network.inputs import Preparation
@@ -26,18 +27,6 @@ from perin.parsing.inference import words_of
 from perin.parsing.model import Treebank
 from perin.text import align, read_tokens, tokenize
 from perin.text.sentence import Sentence
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A graph that is not used, or only in part: what kind of problem it has, and exactly what."""
-
-    treebank: str
-    split: str
-    """``train`` or ``dev``."""
-    graph: str
-    kind: str
-    what: str
 
 
 @dataclass
@@ -78,21 +67,39 @@ def problem_counts(problems: Iterable[Problem]) -> list[tuple[tuple[str, str, st
 
 
 def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> Corpus:
-    """Read and prepare all that a recipe names."""
+    """Read and prepare all that a recipe names; what was prepared before comes from the cache."""
     preparation = Preparation(recipe.network)
     problems: list[Problem] = []
-    splits: dict[str, Split] = {}
-    dev: dict[str, Split] = {}
+    dev = {f"{wanted.framework}-{wanted.language}": _dev_split(recipe, wanted, problems) for wanted in recipe.treebanks}
+    key = content_key(recipe)
+    place = cache_folder() / "prepared" / f"{key}.safetensors"
+    prepared = load_prepared(place) if key is not None else None
+    if prepared is None:
+        prepared = _prepare(recipe, preparation, say)
+        if key is not None:
+            save_prepared(place, prepared)
+    examples: list[Example] = []
+    for treebank, wanted in zip(prepared.treebanks, recipe.treebanks, strict=True):
+        made = prepared.examples[treebank.name]
+        rules = len(treebank.vocabulary.rules)
+        say(f"{treebank.name}: {len(made)} training graphs, {len(dev[treebank.name])} dev graphs, {rules} rules")
+        examples += made * wanted.repeat
+    return Corpus(prepared.treebanks, examples, dev, prepared.problems + problems)
+
+
+def _prepare(recipe: Recipe, preparation: Preparation, say: Callable[[str], None]) -> Prepared:
+    """Learn vocabularies and make targets."""
+    problems: list[Problem] = []
+    splits: list[Split] = []
     treebanks: list[Treebank] = []
     for wanted in recipe.treebanks:
-        form = framework(wanted.framework, wanted.language)
         name = f"{wanted.framework}-{wanted.language}"
+        say(f"{name}: preparing {', '.join(wanted.train)}")
         train = _training_split(recipe, wanted, name, problems)
-        dev[name] = _dev_split(recipe, wanted, name, problems)
         if not len(train):
             raise InputError(f"no training graph of {name} can be used; the first problem: {_first(problems)}")
         vocabulary = learn_from_treebank(
-            form,
+            framework(wanted.framework, wanted.language),
             train.graphs,
             train.sentences,
             wanted.language,
@@ -102,15 +109,14 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
             progress=sys.stderr.isatty(),
             cache=cache_folder() / "rules",
         )
-        say(f"{name}: {len(train)} training graphs, {len(dev[name])} dev graphs, {len(vocabulary.rules)} rules")
-        splits[name] = train
+        splits.append(train)
         treebanks.append(Treebank(vocabulary, wanted.queries))
     treebanks = with_families(treebanks)
-    examples: list[Example] = []
-    for treebank, wanted in zip(treebanks, recipe.treebanks, strict=True):
-        made = _examples(treebank, splits[treebank.name], preparation, problems)
-        examples += made * wanted.repeat
-    return Corpus(treebanks, examples, dev, problems)
+    examples = {
+        treebank.name: _examples(treebank, split, preparation, problems)
+        for treebank, split in zip(treebanks, splits, strict=True)
+    }
+    return Prepared(treebanks, examples, problems)
 
 
 def read_split(
@@ -154,7 +160,7 @@ def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentenc
 
 
 def cache_folder() -> Path:
-    """Where rule sets are kept for the next run: ``$PERIN_CACHE``, or ``perin`` below the user's cache folder."""
+    """Where rule sets and prepared data are kept: ``$PERIN_CACHE``, or ``perin`` below the user's cache folder."""
     chosen = os.environ.get("PERIN_CACHE")
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(chosen) if chosen else user / "perin"
@@ -212,7 +218,8 @@ def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems:
     return result
 
 
-def _dev_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems: list[Problem]) -> Split:
+def _dev_split(recipe: Recipe, wanted: TreebankRecipe, problems: list[Problem]) -> Split:
+    name = f"{wanted.framework}-{wanted.language}"
     result = Split()
     for graph, sentence in islice(read_split(recipe, wanted, "dev", name, problems), recipe.evaluation.limit):
         result.add(graph, sentence)
