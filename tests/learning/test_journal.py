@@ -1,6 +1,8 @@
 """The log of a run: whole lines, resumable, readable."""
 
 import io
+import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -79,3 +81,27 @@ def test_laid_out_lines_fit_and_lose_nothing_that_fits(parts, width):
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text
+
+
+def test_services_get_the_numbers_of_each_entry(tmp_path, monkeypatch):
+    """Stand-ins for the packages, which are not installed for tests."""
+    seen: list[tuple[object, ...]] = []
+
+    class SummaryWriter:
+        def __init__(self, folder, purge_step):
+            seen.append((folder, purge_step))
+
+        def add_scalar(self, *arguments):
+            seen.append(arguments)
+
+        def flush(self):
+            seen.append(("flush",))
+
+    run = SimpleNamespace(log=lambda numbers, step: seen.append((numbers["losses/eds-eng/tops"], step)))
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=SummaryWriter))
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=lambda **options: run))
+    journal = Journal(tmp_path, resumed=6, services=("tensorboard", "wandb"))
+    journal.write("step", step=7, losses={"eds-eng": {"tops": 0.5}})
+    journal.close()
+    folder = str(tmp_path / "tensorboard")
+    assert seen == [(folder, 7), ("losses/eds-eng/tops", 0.5, 7), ("flush",), (0.5, 7)]

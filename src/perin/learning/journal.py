@@ -9,7 +9,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -31,7 +31,7 @@ class Journal:
         with write_text(self.path) as stream:
             stream.writelines(json.dumps(entry) + "\n" for entry in kept)
         self._stream = self.path.open("a", encoding="utf-8")
-        self._services = [_service(name, folder) for name in services]
+        self._services = [_service(name, folder, resumed) for name in services]
 
     def write(self, event: str, **fields: Any) -> None:
         """Add an entry."""
@@ -156,9 +156,11 @@ def services() -> tuple[str, ...]:
     return tuple(name for name in ("tensorboard", "wandb") if importlib.util.find_spec(name) is not None)
 
 
-def _service(name: str, folder: Path) -> Any:
+def _service(name: str, folder: Path, resumed: int | None) -> Callable[[Mapping[str, Any]], None]:
     if name == "tensorboard":
-        writer = importlib.import_module("torch.utils.tensorboard").SummaryWriter(str(folder / "tensorboard"))
+        module = importlib.import_module("torch.utils.tensorboard")
+        again = None if resumed is None else resumed + 1
+        writer = module.SummaryWriter(str(folder / "tensorboard"), purge_step=again)
 
         def scalars(entry: Mapping[str, Any]) -> None:
             for key, value in numbers(entry):

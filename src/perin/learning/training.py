@@ -51,6 +51,11 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
     trainer = Trainer(recipe, corpus, folder, processes, live)
     try:
         trainer.run(resume=resume, services=services if processes.first else ())
+    except KeyboardInterrupt:
+        live.end()
+        if processes.first:
+            live.say("the same command with --resume goes on after the last checkpoint")
+        raise
     finally:
         live.end()
     if processes.first:
