@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from perin.errors import ModelError
+from perin.errors import ModelError, UsageError
 from perin.parsing import sources
 from perin.parsing.parser import Parser
 
@@ -129,25 +129,45 @@ def test_what_the_hub_does_not_have(hub):
 @pytest.fixture
 def box(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "BOX", tmp_path / "box")
-    for name in ("eng", "ucca-deu"):
+    models = {"eng": ["eds-eng", "amr-eng"], "ptg-eng": ["ptg-eng"], "amr-eng": ["amr-eng"], "ucca": ["ucca-deu"]}
+    for name, treebanks in models.items():
         (tmp_path / "box" / name).mkdir(parents=True)
-        (tmp_path / "box" / name / "config.json").write_text("{}")
+        (tmp_path / "box" / name / "config.json").write_text(json.dumps({"treebanks": dict.fromkeys(treebanks)}))
     (tmp_path / "box" / "README.md").write_text("")
     return tmp_path / "box"
 
 
 def test_models_in_the_box(box, monkeypatch, tmp_path):
-    assert sources.bundled() == ["eng", "ucca-deu"]
+    assert sources.bundled() == ["amr-eng", "eng", "ptg-eng", "ucca"]
     assert sources.model_folder("eng") == box / "eng"
-    assert sources.default_model(None, None) == "eng"
-    assert sources.default_model("ucca", "deu") == "ucca-deu"
-    with pytest.raises(ModelError, match="no model in the box is called deu; in the box are: eng, ucca-deu"):
-        sources.default_model(None, "deu")
-    with pytest.raises(ModelError, match="no model in the box is called ces or ptg-ces"):
-        sources.default_model("ptg", "ces")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "eng").mkdir()
     assert sources.model_folder("eng") == Path("eng")
+
+
+@pytest.mark.parametrize(
+    ("framework", "language", "expected"),
+    [
+        (None, None, "eng"),
+        (None, "en", "eng"),
+        ("eds", None, "eng"),
+        ("amr", None, "amr-eng"),
+        ("ptg", "eng", "ptg-eng"),
+        ("ucca", "deu", "ucca"),
+        (None, "de", "ucca"),
+    ],
+)
+def test_the_model_for_a_framework_and_a_language(box, framework, language, expected):
+    assert sources.default_model(framework, language) == expected
+
+
+def test_frameworks_and_languages_without_a_model(box):
+    with pytest.raises(ModelError, match="no model in the box is for ces; in the box are: amr-eng, eng, ptg-eng, ucca"):
+        sources.default_model(None, "ces")
+    with pytest.raises(ModelError, match="no model in the box is for ucca-eng"):
+        sources.default_model("ucca", None)
+    with pytest.raises(UsageError, match="unknown language"):
+        sources.default_model(None, "xyz")
 
 
 def test_the_box_of_this_package():

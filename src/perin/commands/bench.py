@@ -13,6 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perin.commands.parse import count
+
 if TYPE_CHECKING:
     from perin.parsing.benchmark import Figures
 
@@ -39,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="sentences to measure with")
     parser.add_argument("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
     parser.add_argument("--language", metavar="L", help="language of the text (default: the model's)")
-    parser.add_argument("--threads", type=int, metavar="N", help="cores to use (default: all)")
+    parser.add_argument("--threads", type=count, metavar="N", help="cores to use (default: all)")
     parser.add_argument("--json", action="store_true", help="print the figures as a JSON object")
 
 

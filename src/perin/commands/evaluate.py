@@ -75,9 +75,9 @@ def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
     if arguments.output is None:
         return
     from perin.graphs.codecs.registry import guess
-    from perin.parsing.writing import check_target
+    from perin.parsing.writing import checked_format
 
-    check_target(arguments.output, guess(arguments.output).name, {graph.framework or "" for graph in gold})
+    checked_format(arguments.output, guess(arguments.output).name, {graph.framework or "" for graph in gold})
     for path in (arguments.treebank, arguments.tokens, arguments.against):
         if path is not None and os.path.realpath(path) == os.path.realpath(arguments.output):
             raise UsageError(f"{path} can't be both read and written")

@@ -14,12 +14,13 @@ from perin.graphs.graph import Graph
 from perin.parsing.batches import MOST
 from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.model import Model, Treebank
-from perin.parsing.reading import Item, numbered, read_sentences
+from perin.parsing.reading import Item, numbered, read_sentences, split_texts
 from perin.parsing.sources import model_folder
 from perin.parsing.streaming import in_order
-from perin.parsing.writing import Tally, check_target, format_of, unfinished, write_parsed
+from perin.parsing.writing import Tally, checked_format, unfinished, write_parsed
 from perin.text.languages import checked
 from perin.text.sentence import Sentence
+from perin.text.tokenizer import tokenize
 
 Texts: TypeAlias = Iterable[str | Item]
 """Sentences to be parsed; an error takes the place of one that could not be read."""
@@ -61,8 +62,11 @@ class Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
+        A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         model = Model.load(model_folder(name, revision=revision, offline=offline))
+        first, treebank = next(iter(model.treebanks.items()))
+        parse_batch(model, [tokenize("word", treebank.vocabulary.language)], [first], probabilities=False)
         return cls(model, threads=threads, longest=longest)
 
     def __repr__(self) -> str:
@@ -211,15 +215,14 @@ class Parser:
         were parsed and how many failed.
         """
         target = os.fspath(target)
-        format = format or format_of(target)
         words = [self.treebanks[name].vocabulary for name in self.chosen(framework, language)]
         frameworks = [each.framework for each in words]
-        check_target(target, format, frameworks)
+        format = checked_format(target, format, frameworks, probabilities=probabilities)
         texts: Texts
         if isinstance(source, (str, os.PathLike)):
             texts = read_sentences(source, words[0].language, tokens=tokens, split=split)
         else:
-            texts = source
+            texts = split_texts(source, words[0].language) if split else source
         items: Iterable[Item] = numbered(texts, words[0].language)
         offset = None
         if resume:

@@ -12,8 +12,10 @@ from perin.errors import InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding
-from perin.text import conllu_files, read_tokens, split_sentences, tokenize
+from perin.text import conllu_files, split_sentences, tokenize
+from perin.text.alignment import Place
 from perin.text.sentence import Sentence
+from perin.text.token_files import companion_sentence
 
 Item: TypeAlias = Sentence | InputError
 
@@ -29,10 +31,10 @@ def read_sentences(
     """
     suffix = Path(Path(path).name.removesuffix(".gz")).suffix
     if suffix in (".mrp", ".jsonl"):
-        return read_tokens(path, language, "mrp") if tokens else _texts(path, language)
+        return _graphs(path, language, tokens)
     if tokens or suffix == ".conllu":
         return _conllu(path, language)
-    return _lines(path, language, split)
+    return split_texts(_readable(path), language) if split else _lines(path, language)
 
 
 def numbered(texts: Iterable[str | Item], language: str | None) -> Iterator[Item]:
@@ -46,15 +48,30 @@ def numbered(texts: Iterable[str | Item], language: str | None) -> Iterator[Item
             yield tokenize(text, language, str(number))
 
 
-def _lines(path: str | os.PathLike[str], language: str | None, split: bool) -> Iterator[Item]:
-    for number, line in enumerate(each_line(path), start=1):
+def split_texts(texts: Iterable[str | Item], language: str | None) -> Iterator[Item]:
+    """The sentences of running texts: the ids of those of the third text are 3.1, 3.2, …; others stay whole."""
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            yield text
+        elif language is not None:
+            for part, (start, end) in enumerate(split_sentences(text, language), start=1):
+                yield tokenize(text[start:end], language, f"{number}.{part}")
+        else:
+            yield tokenize(text, language, str(number))
+
+
+def _lines(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
+    for number, line in enumerate(_readable(path), start=1):
         if isinstance(line, InputError):
-            yield InputError(line.message, line.source, graph=str(number))
-        elif split and language is not None:
-            for part, (start, end) in enumerate(split_sentences(line, language), start=1):
-                yield tokenize(line[start:end], language, f"{number}.{part}")
+            yield line
         elif line and not line.isspace():
             yield tokenize(line, language, str(number))
+
+
+def _readable(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
+    """The lines of a file; one that can't be read is an error whose id is its number."""
+    for number, line in enumerate(each_line(path), start=1):
+        yield InputError(line.message, line.source, graph=str(number)) if isinstance(line, InputError) else line
 
 
 def _conllu(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
@@ -81,8 +98,11 @@ def _block(block: list[str], start: int, source: str, language: str | None) -> I
         yield InputError(error.message, error.source, line, error.graph)
 
 
-def _texts(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
-    """The texts of graphs, each id once; a line that is no graph is an error, what is wrong inside a graph is not."""
+def _graphs(path: str | os.PathLike[str], language: str | None, tokens: bool) -> Iterator[Item]:
+    """The texts, or as companions the tokens, of graphs, each id once.
+
+    A line that is no graph is an error, what is wrong inside a graph is not.
+    """
     faults: list[Finding] = []
     seen: set[str] = set()
     for source, line, graph in locate(path, "mrp", report=faults.append):
@@ -90,10 +110,15 @@ def _texts(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]
         if graph.id in seen:
             continue
         seen.add(graph.id)
-        if graph.input is None:
-            yield InputError("the graph has no input text", source, line, graph.id)
-        else:
-            yield tokenize(graph.input, language, graph.id)
+        try:
+            if tokens:
+                yield companion_sentence(graph, language, Place(source, line, graph.id))
+            elif graph.input is not None:
+                yield tokenize(graph.input, language, graph.id)
+            else:
+                yield InputError("the graph has no input text", source, line, graph.id)
+        except InputError as error:
+            yield error
     yield from _lost(faults, None)
 
 

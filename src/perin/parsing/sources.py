@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
 import perin
 from perin.errors import MissingDependencyError, ModelError
+from perin.text.languages import checked
 
 BOX = Path(perin.__file__).parent / "models"
 """The models that come with the package, each a folder."""
@@ -22,13 +24,21 @@ def bundled() -> list[str]:
 
 
 def default_model(framework: str | None, language: str | None) -> str:
-    """The name of the model in the box for a framework and a language (English unless said otherwise)."""
-    language = language or "eng"
-    names = [language, *([f"{framework}-{language}"] if framework else [])]
-    found = next((name for name in names if name in bundled()), None)
-    if found is None:
-        raise ModelError(f"no model in the box is called {' or '.join(names)}; {_remedy()}")
-    return found
+    """The name of the model in the box for a framework and a language (English unless said otherwise).
+
+    Of several, the one that is named after both, else the one that is named after the language.
+    """
+    spoken = checked(language or "eng")
+    wanted = f"{framework}-{spoken}" if framework else spoken
+    fitting = [
+        name
+        for name in bundled()
+        if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in _treebanks(BOX / name))
+    ]
+    best = next((name for name in (wanted, spoken) if name in fitting), fitting[0] if fitting else None)
+    if best is None:
+        raise ModelError(f"no model in the box is for {wanted}; {_remedy()}")
+    return best
 
 
 def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, offline: bool = False) -> Path:
@@ -45,6 +55,11 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
     if _HUB_NAME.fullmatch(text) and not text.startswith("."):
         return _hub_folder(text, revision, offline)
     raise ModelError(f"there is no folder {text}, and no model in the box is called so; {_remedy()}")
+
+
+def _treebanks(folder: Path) -> list[str]:
+    """The names of a model's treebanks, such as ``eds-eng``."""
+    return list(json.loads((folder / "config.json").read_text(encoding="utf-8"))["treebanks"])
 
 
 def _remedy() -> str:

@@ -46,17 +46,24 @@ def format_of(path: str) -> str:
         return guess(path).name
 
 
-def check_target(path: str, format: str, frameworks: Iterable[str]) -> None:
-    """Complain, before anything is parsed, if graphs of these frameworks can't be written to a file in a format."""
+def checked_format(path: str, format: str | None, frameworks: Iterable[str], *, probabilities: bool = False) -> str:
+    """The format to write to a file, by default what its name says.
+
+    Complains, before anything is parsed, if graphs of these frameworks can't be written there.
+    """
     check_writable(path)
+    format = format or format_of(path)
+    if probabilities and format != "mrp":
+        raise UsageError(f"the format {format} can't hold probabilities; write mrp")
     if format in PICTURE_FORMATS:
-        return
+        return format
     writer = codec(format)
     if writer.write is None:
         raise UsageError(f"the format {writer.name} can be read but not written")
     unfit = [name for name in frameworks if writer.frameworks and name not in writer.frameworks]
     if unfit:
         raise UsageError(f"the format {format} can't hold graphs of {', '.join(unfit)}; write mrp")
+    return format
 
 
 def write_parsed(results: Iterable[Parsed], path: str, format: str, report: Report, *, offset: int | None) -> Tally:

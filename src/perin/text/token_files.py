@@ -38,9 +38,8 @@ def read_tokens(
     if format == "conllu":
         return conllu_files.read(read_lines(path), source_name(path), language)
     if format == "mrp":
-        return (
-            _companion(graph, language, Place(source, line, graph.id)) for source, line, graph in graphs(path, "mrp")
-        )
+        found = graphs(path, "mrp")
+        return (companion_sentence(graph, language, Place(source, line, graph.id)) for source, line, graph in found)
     raise UsageError(f"unknown format {format!r} of tokens; known are: {', '.join(FORMATS)}")
 
 
@@ -49,8 +48,11 @@ def _guess(path: str | os.PathLike[str]) -> str:
     return {".conllu": "conllu", ".mrp": "mrp"}.get(suffix, "text")
 
 
-def _companion(graph: Graph, language: str | None, place: Place) -> Sentence:
-    """The nodes in the order of their anchors; those whose anchors overlap (words of one token) make one token."""
+def companion_sentence(graph: Graph, language: str | None, place: Place) -> Sentence:
+    """The sentence of a companion graph: its nodes in the order of their anchors are the tokens.
+
+    Nodes whose anchors overlap (words of one token) make one token.  ``place`` is for error messages.
+    """
     if graph.framework != "ud":
         raise place.error(f"no companion graph: its framework is {graph.framework!r} instead of 'ud'")
     if graph.input is None:
