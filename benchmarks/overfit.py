@@ -67,6 +67,8 @@ def overfitting(treebank: str, data: str, sentences: int, epochs: int) -> Recipe
             "learning.average=0.0",
             "learning.label_smoothing=0.0",
             "learning.focal=0.0",
+            "learning.per_node=false",
+            "learning.balance='hidden'",
             "learning.sentences=10",
             "learning.encoder_delay=0",
             "network.encoder_dropout=0.0",

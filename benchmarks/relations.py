@@ -1,6 +1,6 @@
 """Which form of DRG's relations is learned best: dev scores of small trainings.
 
-python benchmarks/relations.py [--treebank drg-deu] [--sentences 1687] [--epochs 8] [--dev 550] [--seeds 2]
+python benchmarks/relations.py [--treebank drg-deu] [--sentences 1687] [--epochs 8] [--dev 550] [--seeds 1 2]
 
 marked  a relation in the box of its target is an edge with a second label, which says so (what the package does)
 nodes   every relation that has an ``in`` edge of its own stays a node
@@ -57,13 +57,13 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1687)
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--dev", type=int, default=550)
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(describe())
     print(f"\n{'form':<9}{'nodes':>7}{'rules':>7}{'edge labels':>13}  F1 by seed: labels, edges, all")
-    for seed in range(1, arguments.seeds + 1):
+    for seed in arguments.seeds:
         for form, steps in FORMS.items():
             register(replace(DRG, steps=steps))
             print(f"{form:<9}{train(recipe(arguments, seed))}", flush=True)
