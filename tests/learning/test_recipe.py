@@ -4,7 +4,7 @@ import pytest
 
 from perin.errors import InputError, UsageError
 from perin.learning.recipe import Recipe, load_recipe, recipes
-from perin.learning.schema import as_dict, build
+from perin.learning.schema import as_dict, as_toml, build, toml_module
 
 NINE = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]
 SOUND = """
@@ -36,6 +36,7 @@ def test_the_paper_settings_are_in_the_box(shared):
         assert recipe.name == name
         assert recipe.text
         assert build(Recipe, as_dict(recipe)) == recipe
+        assert build(Recipe, toml_module().loads(as_toml(as_dict(recipe)))) == recipe
     eds = load_recipe("eds-eng", [f"data={(shared / 'data').as_posix()}"]).learning
     assert (eds.encoder_rate, eds.rate, eds.encoder_decay, eds.decay) == (6e-5, 6e-4, 1e-2, 1.2e-6)
     assert (eds.encoder_delay, eds.warmup, eds.schedule) == (2000, 6000, "inverse-sqrt")
