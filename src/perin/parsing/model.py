@@ -199,9 +199,11 @@ def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
             path = folder / "vocabularies" / f"{name}.json"
             vocabulary = Vocabulary.from_json(_read_json(path))
             path = folder / "config.json"
-            treebanks[name] = Treebank(vocabulary, entry["queries"], entry["family"], tuple(entry["shared"]))
-            if not (treebanks[name].queries > 0 and treebanks[name].sizes.kinds):
-                raise ValueError(f"{name} has no queries")
+            queries, family, shared = entry["queries"], entry["family"], entry["shared"]
+            if type(queries) is not int or queries < 1 or not isinstance(family, str) or not isinstance(shared, list):
+                raise ValueError(f"{name}: {entry}")
+            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared))
+            _ = treebanks[name].sizes
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
     except (InputError, UsageError) as error:
