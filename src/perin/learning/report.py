@@ -194,7 +194,7 @@ def _problems(corpus: Corpus) -> str:
     rows = [(problem.treebank, problem.split, problem.graph, problem.what) for problem in corpus.problems]
     return (
         _table(("treebank", "split", "problem", "graphs"), counts, "texts")
-        + f"<details><summary>all {len(rows)}</summary>"
+        + f"<details><summary>list by id ({len(rows)})</summary>"
         + _table(("treebank", "split", "graph", "what"), rows, "texts")
         + "</details>"
     )
@@ -209,7 +209,7 @@ def _recipe(recipe: Recipe) -> str:
         for key, value, default, text in _changed(recipe, part)
     ]
     return (
-        "<p>What differs from the paper's settings, which are the defaults:</p>"
+        "<p>What differs from the defaults:</p>"
         + _table(("key", "value", "default", "meaning"), rows, "texts")
         + f"<details><summary>everything, as TOML</summary><pre>{escape(as_toml(settings))}</pre></details>"
     )
