@@ -23,8 +23,9 @@ DATE = "2026-01-31"
 
 @pytest.fixture(scope="module")
 def sentences(shared):
-    graphs = itertools.islice(load(shared / "data" / "eds-eng" / "dev.mrp.gz"), SENTENCES)
-    return [tokenize(graph.input, "eng", str(number)) for number, graph in enumerate(graphs)]
+    graphs = itertools.chain(*(load(shared / "data" / name / "dev.mrp.gz") for name in ("eds-eng", "drg-eng")))
+    chosen = itertools.islice(graphs, SENTENCES)
+    return [tokenize(graph.input, "eng", str(number)) for number, graph in enumerate(chosen)]
 
 
 def english_models():
@@ -66,7 +67,7 @@ def test_a_thousand_sentences_in_any_batches_and_order(subject, sentences):
         parsed.sentence.id: parsed.graphs
         for parsed in subject.stream(sentences, "all", "eng", probabilities=False, time=DATE)
     }
-    assert len(together) == len(sentences)
+    assert len(together) == len(sentences) == SENTENCES
     shuffled = random.Random(0).sample(sentences, len(sentences))
     differing = set()
     for most in (1, 7):

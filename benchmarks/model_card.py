@@ -1,0 +1,159 @@
+"""The card of a model, printed and not typed; with --output also the model itself, in the form in which it is shipped.
+
+python benchmarks/model_card.py MODEL [--data ../shared/data] [--output FOLDER] [--limit N] [--threads N] [--note TEXT]
+
+MODEL is a folder or the name of a model in the box.  --output writes it to a new folder in 16-bit floats, without the
+word embeddings that its encoder has, and with the card as README.md; all figures are then those of the written model.
+Every treebank of the model is parsed and scored by the exact metric on its dev file; its ceiling is what a faultless
+network with the model's rules would reach there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from machine import describe
+
+from perin.errors import UsageError
+from perin.frameworks.treebank import read_treebank
+from perin.frameworks.trip import round_trip
+from perin.graphs.codecs.registry import load
+from perin.graphs.faults import Tolerant
+from perin.learning.evaluation import TYPES, parse_treebank
+from perin.learning.folders import whole_folder
+from perin.parsing.benchmark import Figures, measure
+from perin.parsing.model import Model, Treebank
+from perin.parsing.parser import Parser
+from perin.parsing.sources import model_folder
+from perin.scoring import score
+from perin.scoring.tally import Tally
+
+SOURCES = {
+    "amr-eng": ("The Little Prince v3.0 and a part of Bio AMR", "public data by its source, no licence file"),
+    "amr-zho": ("Chinese AMR of The Little Prince (CAMR v0.1)", "no licence stated"),
+    "drg-deu": ("Parallel Meaning Bank 4.0.0, German, gold", "MIT repository (RikVN/DRS_parsing)"),
+    "drg-eng": ("Parallel Meaning Bank 2.2.0 and 4.0.0 (dev: 3.0.0), gold", "MIT repository (RikVN/DRS_parsing)"),
+    "eds-eng": (
+        "English Resource Grammar (2025) treebanks: Wikipedia, Tanaka sentences, hiking brochures; gold",
+        "MIT (delph-in/erg); rights in the texts not restated",
+    ),
+    "ptg-ces": ("samples of the Prague Dependency Treebank, gold", "CC BY-NC-SA: for non-commercial use only"),
+    "ptg-eng": (
+        "automatic analyses of CzEng, so that scores measure imitation of that analyser",
+        "CC BY-NC-SA: for non-commercial use only",
+    ),
+    "ucca-deu": ("Twenty Thousand Leagues and The Little Prince in German, gold", "CC BY-SA 3.0"),
+    "ucca-eng": ("English Web Treebank reviews and Wikipedia, gold", "CC BY-SA 3.0"),
+}
+"""Of each treebank what it is and the licence that its source states."""
+
+LIMITS = """\
+- It has learned the kinds of text that are named above; on others it is worse.
+- It parses one sentence at a time and knows nothing of the one before.
+- A sentence of more than {longest} tokens is an error unless the limit is raised.
+- Probabilities are those of single decisions; a graph can be wrong although each of them is high.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", help="folder of a model, or the name of one in the box")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the treebanks")
+    parser.add_argument("--output", type=Path, help="new folder for the model as it is shipped, and its card")
+    parser.add_argument("--limit", type=int, help="score only so many graphs of each treebank, the first ones")
+    parser.add_argument("--threads", type=int, help="cores to use (default: all)")
+    parser.add_argument("--note", default="", help="a sentence or two that the card begins with")
+    arguments = parser.parse_args()
+    source = model_folder(arguments.model)
+    options = (arguments.data, arguments.limit, arguments.threads, arguments.note)
+    if arguments.output is None:
+        print(card(source, source.name, *options))
+        return
+    if arguments.output.exists():
+        raise UsageError(f"{arguments.output} exists; choose a new folder")
+    with whole_folder(arguments.output) as folder:
+        Model.load(source).save(folder, without_frozen=True)
+        text = card(folder, arguments.output.name, *options)
+        (folder / "README.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+def card(folder: Path, name: str, data: Path, limit: int | None, threads: int | None, note: str) -> str:
+    """The model card of a folder."""
+    parser = Parser.load(folder, threads=threads)
+    scores = {}
+    for treebank, known in parser.treebanks.items():
+        print(f"scoring {treebank}", file=sys.stderr)
+        scores[treebank] = dev_scores(parser, known, data / treebank / "dev.mrp.gz", limit)
+    file = data / next(iter(parser.treebanks)) / "dev.mrp.gz"
+    figures = measure(folder, str(file), "all", next(iter(parser.treebanks.values())).vocabulary.language, threads)
+    sections = [
+        f"# {name}",
+        note,
+        _contents(parser, folder),
+        "## Training data\n\n" + _table(("treebank", "what it is", "licence"), _sources(parser)),
+        "## Scores\n\nMRP F1 on dev, exact metric, from plain text. The ceiling is what a faultless network with the "
+        "same rules would reach.\n\n" + _table(("treebank", "graphs", *TYPES, "ceiling"), scores.values()),
+        "## Speed\n\n" + _table(("", ""), _speed(figures)),
+        "## Limits\n\n" + LIMITS.format(longest=parser.longest).strip(),
+        "Printed by:\n\n" + textwrap.indent(describe(), "    "),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def dev_scores(parser: Parser, treebank: Treebank, path: Path, limit: int | None) -> list[str]:
+    """A row of the table of scores."""
+    gold = list(load(path))[:limit]
+    found = score(gold, parse_treebank(parser, gold, report=Tolerant()), budget=10.0).total.tallies
+    read = read_treebank(path)
+    pairs = zip(read.graphs[:limit], read.sentences, strict=False)
+    trips = [
+        round_trip(treebank.framework, graph, sentence, treebank.vocabulary, treebank.queries).graph
+        for graph, sentence in pairs
+    ]
+    ceiling = score(gold, trips, budget=10.0).total.tallies["all"]
+    return [treebank.name, f"{len(gold):,}", *(_percent(found[kind]) for kind in TYPES), _percent(ceiling)]
+
+
+def _contents(parser: Parser, folder: Path) -> str:
+    megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    parameters = sum(weight.numel() for weight in parser.model.network.parameters()) / 1e6
+    settings = parser.model.settings
+    return (
+        f"Parses text to {', '.join(parser.treebanks)} in one pass of the encoder `{settings.encoder}`. "
+        f"{parameters:.1f} million parameters, {megabytes:.1f} MB."
+    )
+
+
+def _sources(parser: Parser) -> list[tuple[str, str, str]]:
+    return [(name, *SOURCES.get(name, ("not described", "not known"))) for name in parser.treebanks]
+
+
+def _speed(figures: Figures) -> list[tuple[str, str]]:
+    memory = "unknown" if figures.memory is None else f"{figures.memory:.0f} MB"
+    return [
+        ("sentences", f"{figures.sentences}, {figures.tokens / figures.sentences:.1f} tokens each"),
+        ("threads", str(figures.threads)),
+        ("sentences a second", f"{figures.sentences_per_second:.0f}"),
+        ("tokens a second", f"{figures.tokens_per_second:.0f}"),
+        ("start of Python to a parser that is ready", f"{figures.start:.1f} s"),
+        ("one short sentence", f"{1000 * figures.latency:.0f} ms"),
+        ("peak memory", memory),
+    ]
+
+
+def _percent(tally: Tally) -> str:
+    return f"{100 * tally.f1:.2f}" if tally.g or tally.s else "–"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
