@@ -7,7 +7,7 @@ original   MiniLM on the first 2,000 English EDS sentences at the sizes at which
            (17, fewer of long ones); the encoder is trained from the first step on
 small      the same sentences with the recipe small-eds as it is
 scaling    small-eds on 1,000, 4,000 and 12,000 sentences: preparation (with an empty cache), and time a sentence
-treebanks  all nine treebanks end to end with their small recipes: at most 300 graphs, one epoch, 50 dev graphs, the report
+treebanks  all nine treebanks from small recipe to report: at most 300 graphs, one epoch, 50 dev graphs
 
 Every measurement is a process of its own.  The first steps are not counted; CPU seconds are those of all threads.
 """
