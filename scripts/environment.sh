@@ -1,5 +1,5 @@
 # Sourced by the other scripts: makes or mends the virtual environment.  Needs Python 3.10+ with venv and pip.
-#   environment EXTRAS    EXTRAS: names of the package's extras, such as "minilm" or "dev"
+#   environment EXTRAS    EXTRAS: names of the package's extras, such as "dev" or "minilm,train"
 # A stamp inside the environment says what it was installed from.  It is written last, so an interrupted installation is
 # done again, and a lock keeps two runs from installing at once.
 
