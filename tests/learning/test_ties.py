@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from perin.frameworks.target import Target
 from perin.learning.likelihood import Likelihood
+from perin.learning.losses import property_loss, top_loss
 from perin.learning.matching import matching_of
 from perin.learning.outputs import NodeOutputs
 from perin.learning.targets import TargetBatch, tie_groups
@@ -191,6 +192,8 @@ def test_top_property_and_edges_move_together_in_a_cycle_of_three():
     matching = break_ties(matching_of(np.arange(4), batch), outputs, batch)
     assert matching.node_slots.tolist() == [1, 2, 0, 3]
     assert naive_loss(outputs, target, matching.node_slots) < 0.1
+    assert top_loss(tops, matching, batch).mean < 0.1
+    assert property_loss(flags, matching, batch).mean < 0.1
 
 
 def test_node_without_query_takes_the_place_that_costs_least():
