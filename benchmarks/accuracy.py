@@ -61,7 +61,9 @@ def main() -> None:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     with trainer.state.average.applied():
         found = evaluate(trainer.model, dev, budget=10.0).scores["eds-eng"]
-    print(f"\n{arguments.epochs} epochs: {wall / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes, {memory()['peak']:.0f} MB")
+    print(
+        f"\n{arguments.epochs} epochs: {wall / 60:.1f} minutes, {cpu / 60:.1f} CPU minutes, {memory()['peak']:.0f} MB"
+    )
     print(f"{'':<12}{'original':>10}{'PERIN':>10}")
     for kind, value in found.items():
         print(f"{kind:<12}{ORIGINAL.get(kind, 0.0):>10.1f}{100 * value:>10.1f}")
