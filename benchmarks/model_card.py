@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def card(folder: Path, name: str, data: Path, limit: int | None, threads: int | 
         "same rules would reach.\n\n" + _table(("treebank", "graphs", *TYPES, "ceiling"), scores.values()),
         "## Speed\n\n" + _table(("", ""), _speed(figures)),
         "## Limits\n\n" + LIMITS.format(longest=parser.longest).strip(),
-        "Printed by:\n\n" + textwrap.indent(describe(), "    "),
+        f"Printed by benchmarks/model_card.py on {describe().splitlines()[-1]}.",
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
 

@@ -1,0 +1,182 @@
+"""How fast the encoder is in this package and elsewhere: CPU time of one core, and how far results are from ours.
+
+python benchmarks/backends.py [SENTENCES.mrp] [--limit 300] [--skip NAME …]
+
+MiniLM's body, embeddings to the output of the last layer, on sentences sorted by length in batches of at most 64.
+The backends run one after the other, several times in turn, and the fastest turn of each counts.  ONNX Runtime is
+measured where onnx, onnxscript and onnxruntime are installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from machine import describe
+from torch import Tensor, nn
+
+from perin.network.encoders.bert import Bert
+from perin.network.encoders.sources import encoder_folder, read_config, weights_path
+from perin.network.layout import Layout
+from perin.parsing.batches import BUDGET, MOST, cost, cut
+from perin.parsing.reading import read_sentences
+
+Backend = Callable[[Tensor, Layout], Tensor]
+ROUNDS = 3
+
+
+class RowwiseLinear(nn.Module):
+    """A linear layer in 8-bit integers, inputs scaled row by row so that rows do not depend on each other."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.scale = linear.weight.abs().amax(1) / 127
+        self.weight = (linear.weight / self.scale[:, None]).round().to(torch.int8).t().contiguous()
+        self.bias = linear.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        scale = x.abs().amax(1, keepdim=True).clamp_min(1e-9) / 127
+        product = torch._int_mm((x / scale).round_().to(torch.int8), self.weight)
+        return torch.addcmul(self.bias, product * scale, self.scale)
+
+
+def rowwise(module: nn.Module) -> nn.Module:
+    """A module whose linear layers are in 8-bit integers."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, RowwiseLinear(child))
+        else:
+            rowwise(child)
+    return module
+
+
+class LastLayer(nn.Module):
+    """Ids and mask to the output of the last layer, by a model of the library."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        result: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        return result
+
+
+def ours() -> Bert:
+    folder = encoder_folder("minilm")
+    body = Bert(read_config(folder), None)
+    body.load(weights_path(folder))
+    return body.eval().requires_grad_(False)
+
+
+def library(attention: str) -> LastLayer:
+    from transformers import AutoModel
+
+    return LastLayer(AutoModel.from_pretrained(encoder_folder("minilm"), attn_implementation=attention).eval())
+
+
+def padded(model: Any) -> Backend:
+    def run(ids: Tensor, layout: Layout) -> Tensor:
+        return layout.pack(model(layout.pad(ids), layout.mask.long()))
+
+    return run
+
+
+def packed(body: nn.Module) -> Backend:
+    return lambda ids, layout: body(ids, layout)[-1]
+
+
+def onnx(quantised: bool) -> Backend:
+    onnxruntime = importlib.import_module("onnxruntime")
+    quantization = importlib.import_module("onnxruntime.quantization")
+    folder = Path(tempfile.mkdtemp())
+    path = folder / "model.onnx"
+    axes = {"ids": {0: "batch", 1: "length"}, "mask": {0: "batch", 1: "length"}}
+    example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
+    torch.onnx.export(
+        library("eager"), example, str(path), input_names=list(axes), dynamic_axes=axes, dynamo=False, opset_version=17
+    )
+    if quantised:
+        quantization.quantize_dynamic(
+            path, folder / "int8.onnx", weight_type=quantization.QuantType.QInt8, per_channel=True
+        )
+        path = folder / "int8.onnx"
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def run(ids: Tensor, layout: Layout) -> Tensor:
+        inputs = {"ids": layout.pad(ids).numpy(), "mask": layout.mask.long().numpy()}
+        return layout.pack(torch.from_numpy(session.run(None, inputs)[0]))
+
+    return run
+
+
+BACKENDS: dict[str, Callable[[], Backend]] = {
+    "perin, no padding": lambda: packed(ours()),
+    "perin, 8 bits a row": lambda: packed(rowwise(ours())),
+    "transformers, SDPA": lambda: padded(library("sdpa")),
+    "transformers, eager": lambda: padded(library("eager")),
+    "transformers, torch.compile": lambda: padded(torch.compile(library("sdpa"), dynamic=True)),
+    "ONNX Runtime": lambda: onnx(False),
+    "ONNX Runtime, 8 bits a tensor": lambda: onnx(True),
+}
+
+
+def batches(path: str, limit: int) -> list[tuple[Tensor, Layout]]:
+    """Subword ids of sentences, sorted by length."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(encoder_folder("minilm") / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    texts = [item.text for item in read_sentences(path, "eng") if not isinstance(item, Exception)][:limit]
+    ids = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+    costs = [cost(len(row)) for row in ids]
+    order = sorted(range(len(ids)), key=costs.__getitem__)
+    return [
+        (torch.tensor([id for index in batch for id in ids[index]]), Layout([len(ids[index]) for index in batch]))
+        for batch in cut(order, costs, budget=BUDGET, most=MOST)
+    ]
+
+
+@torch.inference_mode()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", default="../shared/data/eds-eng/dev.mrp.gz")
+    parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--skip", nargs="*", default=[], help="backends to leave out")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    print(describe())
+    data = batches(arguments.file, arguments.limit)
+    count = sum(layout.batch for _, layout in data)
+    names = [name for name in BACKENDS if name not in arguments.skip]
+    if any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", "onnxruntime")):
+        names = [name for name in names if "ONNX" not in name]
+    backends = {name: BACKENDS[name]() for name in names}
+    results = {name: [backend(*batch) for batch in data] for name, backend in backends.items()}
+    best = dict.fromkeys(names, float("inf"))
+    for _ in range(ROUNDS):
+        for name, backend in backends.items():
+            before = time.process_time()
+            for batch in data:
+                backend(*batch)
+            best[name] = min(best[name], time.process_time() - before)
+    print(f"\n{'backend':<32}{'ms a sentence':>14}{'largest difference':>20}")
+    for name in names:
+        pairs = zip(results[name], results["perin, no padding"], strict=True)
+        difference = max(float(np.abs((one - other).numpy()).max()) for one, other in pairs)
+        print(f"{name:<32}{1000 * best[name] / count:>14.2f}{difference:>20.5f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
