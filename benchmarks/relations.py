@@ -11,6 +11,7 @@ Relations in the box of their source are edges in both.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,7 +67,9 @@ def main() -> None:
     for seed in arguments.seeds:
         for form, steps in FORMS.items():
             register(replace(DRG, steps=steps))
-            print(f"{form:<9}{train(recipe(arguments, seed))}", flush=True)
+            with tempfile.TemporaryDirectory() as cache:  # prepared data are not kept by the framework's steps
+                os.environ["PERIN_CACHE"] = cache
+                print(f"{form:<9}{train(recipe(arguments, seed))}", flush=True)
 
 
 def recipe(arguments: argparse.Namespace, seed: int) -> Recipe:
