@@ -60,6 +60,15 @@ def test_frozen_embeddings_are_taken_from_the_encoder(minilm, tmp_path):
     assert Parser(loaded).parse("It rains.").nodes
 
 
+def test_a_model_in_half_precision_can_be_written_without_its_frozen_embeddings(minilm, tmp_path):
+    (first := tmp_path / "first").mkdir()
+    (second := tmp_path / "second").mkdir()
+    minilm.save(first)
+    Model.load(first).save(second, without_frozen=True)
+    words = "encoder.body.embeddings.words.weight"
+    assert torch.equal(Model.load(second).network.state_dict()[words], minilm.network.state_dict()[words])
+
+
 def test_another_encoder_than_the_model_s_is_noticed(minilm, tmp_path, monkeypatch):
     minilm.save(tmp_path, without_frozen=True)
     path = tmp_path / "config.json"
