@@ -54,9 +54,10 @@ def main() -> None:
     os.environ["PERIN_CACHE"] = cache = tempfile.mkdtemp()
     wall, cpu = time.perf_counter(), time.process_time()
     corpus = load_corpus(recipe)
-    live = LiveLine()
     dev, corpus.dev = corpus.dev, {}
-    trainer = Trainer(recipe, corpus, arguments.output or Path(cache) / "run", Processes("no"), live)
+    output = arguments.output or Path(cache) / "run"
+    output.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(recipe, corpus, output, Processes("no"), LiveLine())
     trainer.run()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     with trainer.state.average.applied():

@@ -1,29 +1,22 @@
 from __future__ import annotations
 
-import threading
-
-import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.parsing.batches import cost
-from perin.parsing.streaming import LARGEST_WINDOW, WINDOW_TOKENS, Workers, in_order, windows
+from perin.parsing.streaming import LARGEST_WINDOW, WINDOW_TOKENS, in_order, windows
 
 
 @given(st.lists(st.integers(0, 400), max_size=300), st.integers(1, 3), st.integers(1, 20), st.floats(1, 5000))
 @settings(max_examples=40, deadline=None)
 def test_order_is_kept_and_batches_are_small(sizes, threads, most, budget):
-    batches = []
-
     def work(batch):
-        batches.append([size for _, size in batch])
-        return [number for number, _ in batch]
+        return [(number, [size for _, size in batch]) for number, _ in batch]
 
     items = list(enumerate(sizes))
     found = list(in_order(items, lambda item: item[1], work, threads=threads, most=most, budget=budget))
-    assert found == list(range(len(sizes)))
-    for batch in batches:
+    assert [number for number, _ in found] == list(range(len(sizes)))
+    for _, batch in found:
         assert len(batch) <= most
         assert len(batch) == 1 or max(map(cost, batch)) * len(batch) <= budget
 
@@ -49,31 +42,3 @@ def test_windows_hold_everything_and_not_too_much(sizes):
     for window in found:
         assert 1 <= len(window) <= LARGEST_WINDOW
         assert sum(window[:-1]) < WINDOW_TOKENS
-
-
-def test_an_error_reaches_the_caller_and_threads_end():
-    def work(batch):
-        if 70 in batch:
-            raise KeyError("seventy")
-        return batch
-
-    with pytest.raises(KeyError, match="seventy"):
-        list(in_order(range(500), lambda item: 1, work, threads=2, most=8))
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("perin")]
-
-
-def test_each_thread_has_one_core_and_a_lone_batch_all():
-    before = torch.get_num_threads()
-    with Workers(3) as workers:
-        (alone,) = workers.map(lambda batch: torch.get_num_threads(), [0])
-        assert alone() == 3
-        several = workers.map(lambda batch: torch.get_num_threads(), range(20))
-        assert {result() for result in several} == {1}
-    assert torch.get_num_threads() == before
-
-
-def test_several_batches_are_worked_on_at_once():
-    meeting = threading.Barrier(2, timeout=30)
-    with Workers(2) as workers:
-        results = workers.map(lambda batch: meeting.wait(), [0, 1])
-        assert {result() for result in results} == {0, 1}

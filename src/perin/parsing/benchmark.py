@@ -50,6 +50,8 @@ class Figures:
     """All sentences, CPU time on one core by part; reading and writing files apart."""
     memory: float | None
     """The most memory that the process held, in MB; None where the system does not tell."""
+    worker_memory: float | None
+    """The same of the largest of its workers, most of it shared with the process; 0 without any."""
 
     @property
     def sentences_per_second(self) -> float:
@@ -108,7 +110,7 @@ def _measured(
     first, *later = [_clocked(parser, [short], framework, language) for _ in range(_REPEATS)]
     _clocked(parser, sentences[: 2 * MOST], framework, language)
     seconds = _clocked(parser, sentences, framework, language)
-    memory = _peak()
+    memory, worker_memory = _peaks()
     return Figures(
         names,
         len(sentences),
@@ -120,6 +122,7 @@ def _measured(
         seconds,
         _parts(parser, sentences, names),
         memory,
+        worker_memory,
     )
 
 
@@ -154,10 +157,12 @@ def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) 
     return dict(zip(PARTS, totals, strict=True))
 
 
-def _peak() -> float | None:
+def _peaks() -> tuple[float | None, float | None]:
+    """Of this process and of its largest child so far."""
     if os.name != "posix":
-        return None
+        return None, None
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    of_self, of_children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return of_self.ru_maxrss * unit / 1e6, of_children.ru_maxrss * unit / 1e6

@@ -1,20 +1,17 @@
 """Any number of sentences through something that likes them in batches of one length: constant memory, order kept.
 
-Sentences are read by windows; within a window they are sorted by cost and cut into batches, which several threads work
-on while the next window is read.  Each thread has one core to itself: that wastes less than sharing every matrix.
+Sentences are read by windows; within a window they are sorted by cost and cut into batches, which several workers
+take while the next window is read.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 
-import torch
-
 from perin.parsing.batches import BUDGET, MOST, cost, cut
+from perin.parsing.workers import Workers
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -42,36 +39,6 @@ def windows(items: Iterable[Given], size: Callable[[Given], int]) -> Iterator[li
         yield window
 
 
-class Workers:
-    """Threads with one core each; they are started when there is more than one batch to work on.
-
-    A lone batch is worked on by the calling thread with all cores.
-    """
-
-    def __init__(self, threads: int | None = None) -> None:
-        self.threads = threads or torch.get_num_threads()
-        self._before = self.threads
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Workers:
-        self._before = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(self._before)
-
-    def map(self, work: Callable[[Given], Result], batches: Sequence[Given]) -> list[Callable[[], Result]]:
-        """Begin the work on each batch; calling a result waits for it."""
-        if len(batches) == 1 or self.threads == 1:
-            return [partial(work, batch) for batch in batches]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, "perin", initializer=torch.set_num_threads, initargs=(1,))
-        return [self._pool.submit(work, batch).result for batch in batches]
-
-
 def in_order(
     items: Iterable[Given],
     size: Callable[[Given], int],
@@ -85,13 +52,13 @@ def in_order(
 
     ``work`` gets batches of at most ``most`` items of about the same ``size`` (in tokens) and ``budget`` cost.
     """
-    with Workers(threads) as workers:
+    with Workers(work, threads) as workers:
         waiting: deque[tuple[list[list[int]], list[Callable[[], Sequence[Result]]]]] = deque()
         for window in windows(items, size):
             costs = [cost(size(item)) for item in window]
             order = sorted(range(len(window)), key=costs.__getitem__, reverse=True)
             batches = cut(order, costs, budget=budget, most=most)
-            waiting.append((batches, workers.map(work, [[window[index] for index in batch] for batch in batches])))
+            waiting.append((batches, workers.map([[window[index] for index in batch] for batch in batches])))
             if len(waiting) > 1:
                 yield from _sorted(*waiting.popleft())
         while waiting:
