@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from perin.errors import MissingDependencyError, ModelError, PerinError, UsageError
+from perin.network.eightbit import supported
 from perin.network.encoders import sources
 from perin.network.settings import NetworkSettings
 from perin.parsing.model import FORMAT, Model
@@ -159,3 +160,32 @@ def test_treebanks_by_framework_and_language(model, make_model, make_treebank):
     with pytest.raises(UsageError, match="drg is none of them"):
         model.treebank("drg")
     assert make_model([replace(make_treebank("amr"), queries=1)]).treebank().queries == 1
+
+
+class TestBits:
+    """With how many bits a network computes."""
+
+    def test_a_model_says_what_is_enough(self, folder, tmp_path):
+        noted = shutil.copytree(folder, tmp_path / "noted")
+        config = json.loads((noted / "config.json").read_text())
+        (noted / "config.json").write_text(json.dumps(config | {"notes": {"bits": 8}}))
+        assert Parser.load(folder).model.bits == 32
+        assert Parser.load(noted).model.bits == (8 if supported() else 32)
+        assert Parser.load(noted, bits=32).model.bits == 32
+
+    @pytest.mark.skipif(not supported(), reason="this processor has no instructions for eight bits")
+    def test_eight_bits_on_request(self, folder, texts):
+        parser = Parser.load(folder, bits=8)
+        assert parser.model.bits == 8
+        graphs = parser.parse(texts, "all")
+        alone = [graph for text in texts for graph in parser.parse(text, "all")]
+        assert [graph.nodes for graph in graphs] == [graph.nodes for graph in alone]
+
+    def test_other_numbers_are_refused(self, folder):
+        with pytest.raises(UsageError, match="8 or 32 bits, not with 4"):
+            Parser.load(folder, bits=4)
+
+    def test_eight_bits_where_there_are_none(self, folder, monkeypatch):
+        monkeypatch.setattr("perin.parsing.model.supported", lambda: False)
+        with pytest.raises(UsageError, match="choose 32 bits"):
+            Parser.load(folder, bits=8)

@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
     parser.add_argument("--language", metavar="L", help="language of the text (default: the model's)")
     parser.add_argument("--threads", type=count, metavar="N", help="cores to use (default: all)")
+    parser.add_argument("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
     parser.add_argument("--json", action="store_true", help="print the figures as a JSON object")
 
 
@@ -56,7 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
             file = str(Path(folder) / "sample.txt")
             Path(file).write_text(SAMPLE.lstrip() * COPIES, encoding="utf-8")
         figures = measure(
-            model_folder(arguments.model), file, arguments.framework, arguments.language, arguments.threads
+            model_folder(arguments.model),
+            file,
+            arguments.framework,
+            arguments.language,
+            threads=arguments.threads,
+            bits=arguments.bits,
         )
     print(json.dumps(asdict(figures)) if arguments.json else table(figures))
     return 0
@@ -71,6 +77,7 @@ def table(figures: Figures) -> str:
         ("treebanks", ", ".join(figures.treebanks)),
         ("sentences", f"{figures.sentences} ({figures.tokens / figures.sentences:.1f} tokens each)"),
         ("cores", str(figures.threads)),
+        ("bits", str(figures.bits)),
         ("start-up", f"{figures.start:.2f} s"),
         ("first short sentence", f"{1000 * figures.first:.0f} ms"),
         ("one short sentence later", f"{1000 * figures.latency:.1f} ms"),

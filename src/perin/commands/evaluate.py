@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
     add("--threads", type=count, metavar="N", help="cores to use, for scoring too (default: all)")
+    add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
     add("--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)")
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
@@ -90,7 +91,11 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
     from perin.parsing.parser import Parser
 
     parser = Parser.load(
-        arguments.model, revision=arguments.revision, offline=arguments.offline, threads=arguments.threads
+        arguments.model,
+        revision=arguments.revision,
+        offline=arguments.offline,
+        threads=arguments.threads,
+        bits=arguments.bits,
     )
 
     def progress(results: Iterator[Parsed]) -> Iterable[Parsed]:

@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--split", action="store_true", help="lines hold running text: split it into sentences")
     add("--batch", type=count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
     add("--threads", type=count, metavar="N", help="cores to use (default: all)")
+    add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
     add("--longest", type=count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
     add("--probabilities", action="store_true", help="write the probability of each node, edge, label and top")
     add("--empty-on-error", action="store_true", help="write the graph of no words for a sentence that fails")
@@ -62,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         offline=arguments.offline,
         threads=arguments.threads,
         longest=arguments.longest or LONGEST,
+        bits=arguments.bits,
     )
     shown = arguments.output == STANDARD and sys.stdout.isatty()
     tally = parser.parse_file(

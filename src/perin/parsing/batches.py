@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 BUDGET = 4000.0
 """Cost of a batch."""
-MOST = 64
+MOST = 16
 """Sentences in a batch."""
 
 

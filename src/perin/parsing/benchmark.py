@@ -38,6 +38,7 @@ class Figures:
     sentences: int
     tokens: int
     threads: int
+    bits: int
     start: float
     """From the start of Python to a parser that is ready."""
     first: float
@@ -65,7 +66,13 @@ class Figures:
 
 
 def measure(
-    folder: Path, file: str, framework: str | None = None, language: str | None = None, threads: int | None = None
+    folder: Path,
+    file: str,
+    framework: str | None = None,
+    language: str | None = None,
+    *,
+    threads: int | None = None,
+    bits: int | None = None,
 ) -> Figures:
     """Measure the model of a folder on the sentences of a file, in a process of its own."""
     request = {
@@ -74,6 +81,7 @@ def measure(
         "framework": framework,
         "language": language,
         "threads": threads,
+        "bits": bits,
         "started": time.time(),
     }
     done = subprocess.run(
@@ -96,9 +104,15 @@ def _child() -> None:
 
 
 def _measured(
-    folder: str, file: str, framework: str | None, language: str | None, threads: int | None, started: float
+    folder: str,
+    file: str,
+    framework: str | None,
+    language: str | None,
+    threads: int | None,
+    bits: int | None,
+    started: float,
 ) -> Figures:
-    parser = Parser.load(folder, threads=threads)
+    parser = Parser.load(folder, threads=threads, bits=bits)
     start = time.time() - started
     names = parser.chosen(framework, language)
     language = parser.treebanks[names[0]].vocabulary.language
@@ -116,6 +130,7 @@ def _measured(
         len(sentences),
         sum(map(len, sentences)),
         threads or torch.get_num_threads(),
+        parser.model.bits,
         start,
         first,
         statistics.median(later),

@@ -23,6 +23,7 @@ from perin.errors import InputError, ModelError, UsageError
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
+from perin.network.eightbit import EightBitLinear, supported, to_eight_bits
 from perin.network.encoders.sources import copy_description
 from perin.network.inputs import Preparation
 from perin.network.network import Network
@@ -82,7 +83,8 @@ class Model:
     network: Network
     preparation: Preparation
     notes: dict[str, Any] = field(default_factory=dict)
-    """What else is worth keeping in ``config.json``, such as dev scores."""
+    """What else is worth keeping in ``config.json``, such as dev scores; ``bits`` is 8 if dev scores say that this is
+    enough for parsing."""
 
     @classmethod
     def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
@@ -103,6 +105,24 @@ class Model:
         asked = " ".join(filter(None, (framework, language))) or "nothing in particular"
         problem = "fits several of" if fitting else "is none of"
         raise UsageError(f"the model has {', '.join(self.treebanks)}; {asked} {problem} them")
+
+    @property
+    def bits(self) -> int:
+        """What the network computes with: 8 or 32."""
+        return 8 if any(isinstance(module, EightBitLinear) for module in self.network.modules()) else 32
+
+    def round_weights(self, bits: int | None = None) -> None:
+        """Make the network compute with 8 bits instead of 32, if these are asked for or (None) if :attr:`notes` say so.
+
+        It can't be trained or saved after that.
+        """
+        if bits not in (None, 8, 32):
+            raise UsageError(f"a network can compute with 8 or 32 bits, not with {bits}")
+        if bits == 8 and not supported():
+            raise UsageError("this processor or this version of PyTorch has no products of 8 bits; choose 32 bits")
+        if bits == 8 or (bits is None and self.notes.get("bits") == 8 and supported()):
+            for part in (self.network.encoder, self.network.queries, self.network.decoder):
+                to_eight_bits(part)
 
     def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
         """Write the model into an existing, empty folder.

@@ -58,13 +58,16 @@ class Parser:
         offline: bool = False,
         threads: int | None = None,
         longest: int = LONGEST,
+        bits: int | None = None,
     ) -> Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
-        A first word is parsed right away, so that no later sentence waits for dictionaries.
+        ``bits``: 32, or 8, which is faster where the processor has instructions for it; by default what the model says
+        is enough.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         model = Model.load(model_folder(name, revision=revision, offline=offline))
+        model.round_weights(bits)
         first, treebank = next(iter(model.treebanks.items()))
         parse_batch(model, [tokenize("word", treebank.vocabulary.language)], [first], probabilities=False)
         return cls(model, threads=threads, longest=longest)
@@ -261,9 +264,10 @@ def load(
     offline: bool = False,
     threads: int | None = None,
     longest: int = LONGEST,
+    bits: int | None = None,
 ) -> Parser:
     """Load a parser: :meth:`Parser.load` under a shorter name."""
-    return Parser.load(name, revision=revision, offline=offline, threads=threads, longest=longest)
+    return Parser.load(name, revision=revision, offline=offline, threads=threads, longest=longest, bits=bits)
 
 
 def _size(item: Parsed) -> int:
