@@ -12,7 +12,6 @@ than 0.1 on any treebank.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -82,14 +81,9 @@ def main() -> None:
         raise UsageError(f"{arguments.output} exists; choose a new folder")
     with whole_folder(arguments.output) as folder:
         model = Model.load(source)
-        model.notes.pop("bits", None)
+        enough = eight_bits_are_enough(source, arguments.data, arguments.limit, arguments.threads)
+        model.notes["bits"] = 8 if enough else 32
         model.save(folder, without_frozen=True)
-        if eight_bits_are_enough(folder, arguments.data, arguments.limit, arguments.threads):
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            config["notes"]["bits"] = 8
-            (folder / "config.json").write_text(
-                json.dumps(config, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-            )
         text = card(folder, arguments.output.name, *options)
         (folder / "README.md").write_text(text, encoding="utf-8")
     print(text)
@@ -156,7 +150,7 @@ def dev_scores(parser: Parser, treebank: Treebank, path: Path, limit: int | None
 
 def _contents(parser: Parser, folder: Path) -> str:
     megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    parameters = sum(weight.numel() for weight in parser.model.network.parameters()) / 1e6
+    parameters = sum(weight.numel() for weight in Model.load(folder).network.parameters()) / 1e6
     settings = parser.model.settings
     return (
         f"Parses text to {', '.join(parser.treebanks)} in one pass of the encoder `{settings.encoder}`. "
@@ -172,8 +166,8 @@ def _speed(figures: Mapping[str, Figures]) -> str:
     anyone = next(iter(figures.values()))
     about = (
         f"{anyone.sentences} dev sentences of the first treebank, {anyone.tokens / anyone.sentences:.1f} tokens each, "
-        f"on {anyone.threads} cores with {anyone.bits} bits; from the start of Python to a parser that is ready it takes "
-        f"{anyone.start:.1f} s."
+        f"on {anyone.threads} cores with {anyone.bits} bits. A parser is ready {anyone.start:.1f} s after the start of "
+        "Python."
     )
     rows = [
         (
