@@ -126,6 +126,13 @@ def assert_same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor],
         torch.testing.assert_close(first[name], second[name], rtol=tolerance, atol=tolerance, msg=name)
 
 
+def test_loss_weights_that_never_change_are_not_drawn(data, tmp_path):
+    train(recipe(data, "learning.epochs=1", "learning.balance=equal"), tmp_path / "run")
+    report = (tmp_path / "run" / "report.html").read_text()
+    assert "Losses, eds-eng" in report
+    assert "Weights of the losses" not in report
+
+
 def test_a_run_learns_and_leaves_a_model_and_a_report(data, tmp_path, capsys):
     model_folder = train(recipe(data, "learning.epochs=40", "learning.rate=1e-2"), tmp_path / "run")
     entries = read_journal(tmp_path / "run" / "log.jsonl")

@@ -137,7 +137,9 @@ def _charts(entries: Sequence[Mapping[str, Any]]) -> str:
     for name in sorted({name for entry in steps for name in entry["losses"]}):
         losses = _lines(steps, "losses", name)
         charts.append(line_chart(f"Losses, {name}", losses, logarithmic=True, smooth=True))
-        charts.append(line_chart(f"Weights of the losses, {name}", _lines(steps, "weights", name)))
+        weights = _lines(steps, "weights", name)
+        if any(value != 1.0 for line in weights.values() for _, value in line):
+            charts.append(line_chart(f"Weights of the losses, {name}", weights))
         charts.append(line_chart(f"F1 on dev, {name}", _lines(evaluations, "scores", name, by="epoch"), x="epoch"))
     rates = {kind: [(entry["step"], entry["rates"][kind]) for entry in steps] for kind in ("encoder", "rest")}
     charts.append(line_chart("Learning rates", rates))
