@@ -22,8 +22,8 @@ class Prediction:
     labels: Scores
     """[K, R + 1]: of each accepted query a distribution over the rules; class 0 is null."""
     accepted: Ints
-    """[K]: ascending numbers of the queries that become nodes: those whose best class is not null; if there are none,
-    the one least likely null.  K is 0 only for a sentence without tokens."""
+    """[K]: ascending numbers of the queries that become nodes: those that are not likely null; if there are none, the
+    one least likely null.  K is 0 only for a sentence without tokens."""
     presence: Scores
     """[K, K]: rows are sources; the diagonal means nothing."""
     edge_labels: Scores

@@ -23,7 +23,7 @@ from perin.graphs.drawing.svg import bare_svg
 from perin.graphs.graph import Graph
 from perin.learning.charts import DARK_PALETTE, PALETTE, STYLE, line_chart, palette
 from perin.learning.corpus import Corpus, problem_counts
-from perin.learning.evaluation import TYPES, Evaluation, evaluate
+from perin.learning.evaluation import TYPES, Evaluation
 from perin.learning.journal import duration, read_journal
 from perin.learning.recipe import Recipe
 from perin.learning.schema import as_dict, as_toml, explain, value_text
@@ -61,10 +61,9 @@ details { margin: .3rem 0; } code, .columns td:first-child { font: .87em ui-mono
 """
 
 
-def write_report(path: Path, recipe: Recipe, corpus: Corpus, model: Model) -> None:
-    """Write the report of the run whose folder ``path`` is in."""
+def write_report(path: Path, recipe: Recipe, corpus: Corpus, model: Model, found: Evaluation | None) -> None:
+    """Write the report of the run whose folder ``path`` is in; ``found`` is how the model does on dev."""
     entries = read_journal(path.parent / "log.jsonl")
-    found = evaluate(model, corpus.dev, budget=recipe.evaluation.budget) if corpus.has_dev else None
     sections = [
         f"<h1>{escape(recipe.name)}</h1><p>{escape(recipe.text)}</p>",
         _summary(entries, corpus, model, found),

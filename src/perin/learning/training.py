@@ -18,8 +18,10 @@ from pathlib import Path
 from perin.errors import UsageError
 from perin.files import write_text
 from perin.learning.corpus import Corpus, load_corpus, problem_counts
+from perin.learning.evaluation import evaluate
 from perin.learning.folders import whole_folder
 from perin.learning.journal import LiveLine
+from perin.learning.limits import choose_null_limits
 from perin.learning.processes import Processes
 from perin.learning.recipe import Recipe
 from perin.learning.report import write_report
@@ -95,9 +97,17 @@ def _tell_problems(corpus: Corpus, folder: Path, live: LiveLine) -> None:
 
 
 def _finish(trainer: Trainer, folder: Path) -> None:
-    model = trainer.best_model()
+    model, corpus, budget = trainer.best_model(), trainer.corpus, trainer.recipe.evaluation.budget
+    found = None
+    if corpus.has_dev:
+        choose_null_limits(model, corpus.dev, budget=budget)
+        limits = ", ".join(f"{treebank.null_limit:g} for {name}" for name, treebank in model.treebanks.items())
+        trainer.live.say(f"a query is a node if the probability of null is below {limits}: the best on dev")
+        found = evaluate(model, corpus.dev, budget=budget)
+        trainer.live.say(f"dev {found}")
+        model.notes["dev"] = found.scores
     if (folder / MODEL).exists():
         shutil.rmtree(folder / MODEL)
     with whole_folder(folder / MODEL) as files:
         model.save(files)
-    write_report(folder / "report.html", trainer.recipe, trainer.corpus, model)
+    write_report(folder / "report.html", trainer.recipe, corpus, model, found)

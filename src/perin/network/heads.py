@@ -65,8 +65,8 @@ class TreebankHeads:
         return result
 
     def nodes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Which queries' best class is a rule [queries], and the label probabilities of those [nodes, R + 1]."""
-        result: tuple[Tensor, Tensor] = self.heads["labels"].nodes(h)
+        """Which queries become nodes [queries], and the label probabilities of those [nodes, R + 1]."""
+        result: tuple[Tensor, Tensor] = self.heads["labels"].nodes(h, self.sizes.null_limit)
         return result
 
     def anchors(self, h: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> Tensor:

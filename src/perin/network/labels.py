@@ -51,12 +51,8 @@ class LabelHead(nn.Module):
             mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
         return mixed
 
-    def nodes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Which queries' best class is a rule [queries], and the :meth:`probabilities` of those [nodes, R + 1]."""
-        if self.components > 1:
-            probabilities = self.probabilities(h)
-            accepted = probabilities.argmax(-1) > 0
-            return accepted, probabilities[accepted]
-        logits = self.output(h)
-        accepted = logits.argmax(-1) > 0
-        return accepted, logits[accepted].softmax(-1)
+    def nodes(self, h: Tensor, limit: float) -> tuple[Tensor, Tensor]:
+        """Which queries are null by less than ``limit`` [queries], and their :meth:`probabilities` [nodes, R + 1]."""
+        probabilities = self.probabilities(h)
+        accepted = probabilities[:, 0] < limit
+        return accepted, probabilities[accepted]

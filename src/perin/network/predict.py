@@ -36,7 +36,7 @@ class Output:
     labels: Scores
     """[K, R + 1]: of the accepted queries."""
     accepted: Ints
-    """[K]: ascending numbers of the queries whose best class is not null; if there are none, the least likely null."""
+    """[K]: ascending numbers of the queries that are not likely null; if there are none, the least likely null."""
     presence: Scores
     """[K, K]: rows are sources."""
     edge_labels: Scores

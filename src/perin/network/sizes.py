@@ -20,6 +20,13 @@ KINDS = (
 )
 """The kinds of heads; each is one task whose loss is weighed against the others."""
 
+NULL_LIMIT = 0.4
+"""A query becomes a node if its probability of null is below this, unless the treebank has a limit of its own.
+
+The null class competes with all rules together, among which a node's probability may be divided, so that a query can be
+a node though null is its best class; and it is learned from more queries than become nodes, so that a half is too much.
+"""
+
 SHARED_EDGES = frozenset(("presence", "edge_labels", "edge_attributes"))
 
 
@@ -46,6 +53,8 @@ class HeadSizes:
     property_classes: tuple[tuple[str, int], ...] = ()
     """Name and number of classes of each property that has a classifier of its own; class 0 is none."""
     tops: bool = False
+    null_limit: float = NULL_LIMIT
+    """Queries whose probability of null is below this become nodes."""
     family: str = ""
     shared: frozenset[str] = frozenset()
 

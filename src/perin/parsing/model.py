@@ -28,7 +28,7 @@ from perin.network.encoders.sources import copy_description
 from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.settings import CHARACTERS, NetworkSettings
-from perin.network.sizes import HeadSizes
+from perin.network.sizes import NULL_LIMIT, HeadSizes
 from perin.network.unfilled import Unfilled
 from perin.parsing.weights import assign_weights, encoder_weights, frozen_weights, read_weights, write_weights
 
@@ -44,6 +44,8 @@ class Treebank:
     queries: int
     family: str = ""
     shared: tuple[str, ...] = ()
+    null_limit: float = NULL_LIMIT
+    """A query becomes a node if its probability of null is below this; chosen on dev."""
 
     @property
     def name(self) -> str:
@@ -69,6 +71,7 @@ class Treebank:
             properties=form.has_flag,
             property_classes=tuple((name, len(values) + 1) for name, values in words.property_classes.items()),
             tops=form.has_tops,
+            null_limit=self.null_limit,
             family=self.family,
             shared=frozenset(self.shared),
         )
@@ -92,6 +95,11 @@ class Model:
         by_name = {treebank.name: treebank for treebank in treebanks}
         sizes = {name: treebank.sizes for name, treebank in by_name.items()}
         return cls(settings, by_name, Network(settings, sizes), Preparation(settings))
+
+    def limit_null(self, name: str, limit: float) -> None:
+        """Make the queries of a treebank nodes whose probability of null is below a limit."""
+        self.treebanks[name] = replace(self.treebanks[name], null_limit=limit)
+        self.network.treebanks[name] = self.treebanks[name].sizes
 
     def treebank(self, framework: str | None = None, language: str | None = None) -> Treebank:
         """The treebank of a framework and language; either may be left out where only one fits."""
@@ -147,7 +155,12 @@ class Model:
             "perin": perin.__version__,
             "network": asdict(self.settings),
             "treebanks": {
-                name: {"queries": treebank.queries, "family": treebank.family, "shared": list(treebank.shared)}
+                name: {
+                    "queries": treebank.queries,
+                    "family": treebank.family,
+                    "shared": list(treebank.shared),
+                    "null_limit": treebank.null_limit,
+                }
                 for name, treebank in self.treebanks.items()
             },
             "left_out": left_out,
@@ -220,9 +233,12 @@ def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
             vocabulary = Vocabulary.from_json(_read_json(path))
             path = folder / "config.json"
             queries, family, shared = entry["queries"], entry["family"], entry["shared"]
+            limit = entry.get("null_limit", NULL_LIMIT)
             if type(queries) is not int or queries < 1 or not isinstance(family, str) or not isinstance(shared, list):
                 raise ValueError(f"{name}: {entry}")
-            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared))
+            if type(limit) is not float or not 0 < limit <= 1:
+                raise ValueError(f"{name}: {entry}")
+            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), limit)
             _ = treebanks[name].sizes
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
