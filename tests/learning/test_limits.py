@@ -17,7 +17,7 @@ def treebank(framework):
 
 def test_the_best_limit_of_each_treebank_is_taken(monkeypatch, settings):
     model = Model.new(settings, map(treebank, ("eds", "amr", "ucca")))
-    curves = {"eds-eng": {0.5: 0.8}, "amr-eng": {0.45: 0.7, 0.55: 0.7}}
+    curves = {"eds-eng": {0.4: 0.8}, "amr-eng": {0.35: 0.7, 0.45: 0.7}}
 
     def evaluate(model, dev, *, budget):
         (name,) = dev
@@ -28,9 +28,9 @@ def test_the_best_limit_of_each_treebank_is_taken(monkeypatch, settings):
     some = Split([object()], [object()])
     found = choose_null_limits(model, {"eds-eng": some, "amr-eng": some, "ucca-eng": Split([], [])}, budget=1.0)
     assert {name: treebank.null_limit for name, treebank in model.treebanks.items()} == {
-        "eds-eng": 0.5,
+        "eds-eng": 0.4,
         "amr-eng": 0.45,
-        "ucca-eng": 0.4,
+        "ucca-eng": 0.5,
     }
     assert list(found["eds-eng"]) == list(LIMITS)
-    assert found["eds-eng"][0.5] == 0.8
+    assert found["eds-eng"][0.4] == 0.8

@@ -9,7 +9,7 @@ from perin.learning.evaluation import evaluate
 from perin.network.sizes import NULL_LIMIT
 from perin.parsing.model import Model
 
-LIMITS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
+LIMITS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
 
 def choose_null_limits(model: Model, dev: Mapping[str, Split], *, budget: float) -> dict[str, dict[float, float]]:

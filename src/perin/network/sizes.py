@@ -20,11 +20,11 @@ KINDS = (
 )
 """The kinds of heads; each is one task whose loss is weighed against the others."""
 
-NULL_LIMIT = 0.4
+NULL_LIMIT = 0.5
 """A query becomes a node if its probability of null is below this, unless the treebank has a limit of its own.
 
-The null class competes with all rules together, among which a node's probability may be divided, so that a query can be
-a node though null is its best class; and it is learned from more queries than become nodes, so that a half is too much.
+Null competes with all rules together, among which a node's probability may be divided: a query can be a node although
+null is its best class.
 """
 
 SHARED_EDGES = frozenset(("presence", "edge_labels", "edge_attributes"))
