@@ -1,4 +1,7 @@
-"""The nine treebanks there and back, with their own tokens and absolute rules; whole files in the slow tests."""
+"""The nine treebanks there and back, with their own tokens and absolute rules; many graphs in the slow tests.
+
+`benchmarks/roundtrip.py` takes whole treebanks.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from perin.text import read_tokens, tokenize
 TREEBANKS = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]
 
 
-KNOWN = {("eds-eng", "train"): ["ws208-1000004400770"]}
+KNOWN = {"ws208-1000004400770"}
 """Two of its anchors begin with an ideographic space, which the metric counts and no token has."""
 
 
@@ -65,5 +68,5 @@ def test_order_and_ids_do_not_change_the_target(
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["dev", "train"])
 @pytest.mark.parametrize("treebank", TREEBANKS)
-def test_all_graphs_come_back(shared: Path, learn: Callable[..., Any], treebank: str, split: str) -> None:
-    assert _lost(shared / "data" / treebank, split, learn, None) == KNOWN.get((treebank, split), [])
+def test_many_graphs_come_back(shared: Path, learn: Callable[..., Any], treebank: str, split: str) -> None:
+    assert set(_lost(shared / "data" / treebank, split, learn, 1500)) <= KNOWN
