@@ -2,9 +2,9 @@
 
 python benchmarks/backends.py [SENTENCES.mrp] [--limit 300] [--skip NAME …]
 
-MiniLM's body, embeddings to the output of the last layer, on sentences sorted by length in batches of at most 64.
-The backends run one after the other, several times in turn, and the fastest turn of each counts.  ONNX Runtime is
-measured where onnx, onnxscript and onnxruntime are installed.
+MiniLM's body, embeddings to the output of the last layer, on sentences sorted by length in batches of at most 16.
+The backends run one after the other, several times in turn, and the fastest turn of each counts.  ONNX Runtime and
+OpenVINO are measured where they, onnx and onnxscript are installed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import torch
 from machine import describe
 from torch import Tensor, nn
 
+from perin.network.eightbit import to_eight_bits
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
 from perin.network.layout import Layout
@@ -33,29 +34,10 @@ Backend = Callable[[Tensor, Layout], Tensor]
 ROUNDS = 3
 
 
-class RowwiseLinear(nn.Module):
-    """A linear layer in 8-bit integers, inputs scaled row by row so that rows do not depend on each other."""
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.scale = linear.weight.abs().amax(1) / 127
-        self.weight = (linear.weight / self.scale[:, None]).round().to(torch.int8).t().contiguous()
-        self.bias = linear.bias
-
-    def forward(self, x: Tensor) -> Tensor:
-        scale = x.abs().amax(1, keepdim=True).clamp_min(1e-9) / 127
-        product = torch._int_mm((x / scale).round_().to(torch.int8), self.weight)
-        return torch.addcmul(self.bias, product * scale, self.scale)
-
-
-def rowwise(module: nn.Module) -> nn.Module:
-    """A module whose linear layers are in 8-bit integers."""
-    for name, child in module.named_children():
-        if isinstance(child, nn.Linear):
-            setattr(module, name, RowwiseLinear(child))
-        else:
-            rowwise(child)
-    return module
+def rounded(body: nn.Module) -> nn.Module:
+    """A module whose linear layers compute with 8 bits, inputs scaled row by row."""
+    to_eight_bits(body)
+    return body
 
 
 class LastLayer(nn.Module):
@@ -94,40 +76,56 @@ def packed(body: nn.Module) -> Backend:
     return lambda ids, layout: body(ids, layout)[-1]
 
 
-def onnx(quantised: bool) -> Backend:
-    onnxruntime = importlib.import_module("onnxruntime")
-    quantization = importlib.import_module("onnxruntime.quantization")
-    folder = Path(tempfile.mkdtemp())
+def exported(folder: Path) -> Path:
+    """The library's model as an ONNX file."""
     path = folder / "model.onnx"
     axes = {"ids": {0: "batch", 1: "length"}, "mask": {0: "batch", 1: "length"}}
     example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
     torch.onnx.export(
         library("eager"), example, str(path), input_names=list(axes), dynamic_axes=axes, dynamo=False, opset_version=17
     )
-    if quantised:
-        quantization.quantize_dynamic(
-            path, folder / "int8.onnx", weight_type=quantization.QuantType.QInt8, per_channel=True
-        )
-        path = folder / "int8.onnx"
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return path
 
-    def run(ids: Tensor, layout: Layout) -> Tensor:
-        inputs = {"ids": layout.pad(ids).numpy(), "mask": layout.mask.long().numpy()}
-        return layout.pack(torch.from_numpy(session.run(None, inputs)[0]))
 
-    return run
+def by_arrays(run: Callable[[dict[str, Any]], Any]) -> Backend:
+    """A backend that takes and gives padded arrays."""
+    return lambda ids, layout: layout.pack(
+        torch.from_numpy(run({"ids": layout.pad(ids).numpy(), "mask": layout.mask.long().numpy()}))
+    )
+
+
+def onnx(quantised: bool) -> Backend:
+    onnxruntime = importlib.import_module("onnxruntime")
+    quantization = importlib.import_module("onnxruntime.quantization")
+    with tempfile.TemporaryDirectory() as folder:
+        path = exported(Path(folder))
+        if quantised:
+            whole, path = path, Path(folder) / "int8.onnx"
+            quantization.quantize_dynamic(whole, path, weight_type=quantization.QuantType.QInt8, per_channel=True)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return by_arrays(lambda inputs: session.run(None, inputs)[0])
+
+
+def openvino() -> Backend:
+    core = importlib.import_module("openvino").Core()
+    with tempfile.TemporaryDirectory() as folder:
+        model = core.read_model(exported(Path(folder)))
+        settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+        compiled = core.compile_model(model, "CPU", settings)
+    return by_arrays(lambda inputs: compiled(inputs)[0].copy())
 
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "perin, no padding": lambda: packed(ours()),
-    "perin, 8 bits a row": lambda: packed(rowwise(ours())),
+    "perin, 8 bits a row": lambda: packed(rounded(ours())),
     "transformers, SDPA": lambda: padded(library("sdpa")),
     "transformers, eager": lambda: padded(library("eager")),
     "transformers, torch.compile": lambda: padded(torch.compile(library("sdpa"), dynamic=True)),
     "ONNX Runtime": lambda: onnx(False),
     "ONNX Runtime, 8 bits a tensor": lambda: onnx(True),
+    "OpenVINO": openvino,
 }
 
 
@@ -160,8 +158,9 @@ def main() -> None:
     data = batches(arguments.file, arguments.limit)
     count = sum(layout.batch for _, layout in data)
     names = [name for name in BACKENDS if name not in arguments.skip]
-    if any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", "onnxruntime")):
-        names = [name for name in names if "ONNX" not in name]
+    for package, title in (("onnxruntime", "ONNX"), ("openvino", "OpenVINO")):
+        if any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", package)):
+            names = [name for name in names if title not in name]
     backends = {name: BACKENDS[name]() for name in names}
     results = {name: [backend(*batch) for batch in data] for name, backend in backends.items()}
     best = dict.fromkeys(names, float("inf"))
