@@ -52,6 +52,7 @@ def test_a_row_does_not_depend_on_the_others():
     x[7] *= 1000
     together = layer(x)
     assert all(torch.equal(layer(x[number : number + 1])[0], together[number]) for number in range(50))
+    assert torch.equal(layer(x.view(5, 10, 384)).view(50, 96), together)
     assert layer(x[:0]).shape == (0, 96)
 
 

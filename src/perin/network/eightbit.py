@@ -11,6 +11,8 @@ import warnings
 import torch
 from torch import Tensor, nn
 
+from perin.network.encoders.huggingface import HuggingFaceEncoder
+
 LARGEST = 127
 """Numbers range from minus this to this."""
 _ZERO = 128
@@ -48,8 +50,8 @@ class EightBitLinear(nn.Module):
         self.bias = None if bias is None else bias.detach().float()
 
     def forward(self, x: Tensor) -> Tensor:
-        """``x`` [rows, D] to [rows, D']."""
-        largest = x.abs().amax(1, keepdim=True).clamp_min_(1e-12)
+        """``x`` […, D] to […, D']."""
+        largest = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
         multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
         result: Tensor = multiply(x / largest, 1 / LARGEST, _ZERO, self.packed)
         if self.bias is None:
@@ -58,9 +60,12 @@ class EightBitLinear(nn.Module):
 
 
 def to_eight_bits(module: nn.Module) -> None:
-    """Replace all linear layers inside a module; it can't be trained or saved any more."""
+    """Replace all linear layers inside a module; it can't be trained or saved any more.
+
+    Encoders that ``transformers`` runs stay as they are: it may want to see the weights of their layers.
+    """
     for name, child in module.named_children():
         if isinstance(child, nn.Linear):
             setattr(module, name, EightBitLinear(child))
-        else:
+        elif not isinstance(child, HuggingFaceEncoder):
             to_eight_bits(child)
