@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from perin.frameworks.decoding.labels import Labelling, best_label, least_loss
 from perin.frameworks.prediction import Prediction
@@ -34,6 +36,15 @@ def test_undefined_rules_are_never_applied() -> None:
 def test_a_defined_rule_is_found_however_improbable() -> None:
     scores = _scores(0.0, *[0.05] * 20, 0.0)
     assert best_label(scores, {21: "last"}.get) == ("last", 0.0)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.01, 0.02, 0.05, 0.1]) | st.floats(0, 0.25, width=32), max_size=120))
+@settings(max_examples=80, deadline=None)
+def test_rules_are_tried_in_the_order_of_their_scores(values: list[float]) -> None:
+    tried: list[int] = []
+    assert best_label(_scores(0.0, *values), lambda number: tried.append(number)) is None
+    order = sorted(range(1, len(values) + 1), key=lambda number: -_scores(*values)[number - 1])
+    assert tried[-len(order) :] == order if order else not tried
 
 
 def test_null_is_no_rule() -> None:

@@ -6,8 +6,10 @@ other between matrix products; elsewhere by threads.  Forked processes share the
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -68,17 +70,26 @@ class Workers(Generic[Batch, Result]):
         return ProcessPoolExecutor(self.threads, multiprocessing.get_context("fork"), _begin, (self.work,))
 
     def _begun(self, pool: Executor, batch: Batch) -> Callable[[], Result]:
+        if not self.forked:
+            return pool.submit(self.work, batch).result
         try:
-            future: Future[Result] = pool.submit(_work if self.forked else self.work, batch)
+            return partial(self._received, pool.submit(_work, batch), batch)
         except BrokenProcessPool:
             return partial(self.work, batch)
-        return partial(self._finished, future, batch)
 
-    def _finished(self, future: Future[Result], batch: Batch) -> Result:
+    def _received(self, future: Future[bytes], batch: Batch) -> Result:
         try:
-            return future.result()
+            packed = future.result()
         except BrokenProcessPool:  # somebody ended a process, for example for want of memory
             return self.work(batch)
+        collecting = gc.isenabled()
+        gc.disable()  # to look for garbage again and again while many objects are made takes longer than to make them
+        try:
+            result: Result = pickle.loads(packed)  # from a child of this process, as multiprocessing itself does it
+        finally:
+            if collecting:
+                gc.enable()
+        return result
 
 
 def can_fork() -> bool:
@@ -95,11 +106,12 @@ def _begin(work: Callable[[Any], Any]) -> None:
     _inherited = work
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    gc.freeze()  # what is inherited is no garbage, and memory stays shared if it is not looked at
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _work(batch: Any) -> Any:
-    return _inherited(batch)
+def _work(batch: Any) -> bytes:
+    return pickle.dumps(_inherited(batch), pickle.HIGHEST_PROTOCOL)
 
 
 def _end_with_parent() -> None:
