@@ -252,6 +252,11 @@ def test_no_such_model(run):
     assert "there is no folder no-such-model, and no model in the box is called so" in err
 
 
+def heed_interrupts():
+    """Even if these tests run in the background of a shell, which makes its processes ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupted_and_gone_on_with(folder, tmp_path):
     """The first run waits for more input when it is interrupted."""
     source, target = tmp_path / "in.txt", tmp_path / "out.mrp"
@@ -259,8 +264,8 @@ def test_interrupted_and_gone_on_with(folder, tmp_path):
     source.write_text(lines)
     arguments = ["parse", "--model", str(folder), "--time", "2026-01-31", "--threads", "1"]
     command = [sys.executable, "-m", "perin", *arguments, "-o", str(target)]
-    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, **pipes) as process:
+    options = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": heed_interrupts}
+    with subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, **options) as process:
         process.stdin.write(lines.encode())
         process.stdin.flush()
         while process.poll() is None and not (target.exists() and target.stat().st_size):
