@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from perin.network.eightbit import EightBitLinear, supported, to_eight_bits
+from perin.network.eightbit import LARGEST_WEIGHT, EightBitLinear, supported, to_eight_bits
 
 here = pytest.mark.skipif(not supported(), reason="this processor has no instructions for eight bits")
 
 
 def by_whole_numbers(linear, x):
-    weight_scales = linear.weight.abs().amax(1).clamp_min(1e-12).double() / 127
+    weight_scales = linear.weight.abs().amax(1).clamp_min(1e-12).double() / LARGEST_WEIGHT
     weights = (linear.weight.double() / weight_scales[:, None]).round().long()
     scales = x.abs().amax(1, keepdim=True).clamp_min(1e-12)
     inputs = ((x / scales) * 127).round().long()
@@ -74,8 +74,9 @@ def test_all_linear_layers_of_a_module_are_replaced():
     assert isinstance(module["two"][1], nn.ReLU)
 
 
-def test_processors_and_versions_without_the_instructions(monkeypatch):
-    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: False)
+def test_other_processors_and_versions(monkeypatch):
+    monkeypatch.setattr(torch.backends.quantized, "engine", "qnnpack", raising=False)
     assert not supported()
-    monkeypatch.delattr(torch.cpu, "_is_vnni_supported")
+    monkeypatch.setattr(torch.backends.quantized, "engine", "x86", raising=False)
+    monkeypatch.delattr(torch, "_make_per_channel_quantized_tensor", raising=False)
     assert not supported()

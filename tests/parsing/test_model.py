@@ -189,3 +189,22 @@ class TestBits:
         monkeypatch.setattr("perin.parsing.model.supported", lambda: False)
         with pytest.raises(UsageError, match="choose 32 bits"):
             Parser.load(folder, bits=8)
+
+
+def test_sieves_are_kept_beside_the_weights(model, folder, tmp_path):
+    sifted = Model.load(folder)
+    name = next(iter(sifted.treebanks))
+    sieve = sifted.network.add_sieve(name)
+    sifted.save(tmp_path, half=False)
+    assert (tmp_path / "weights.safetensors").read_bytes() == (folder / "weights.safetensors").read_bytes()
+    loaded = Model.load(tmp_path)
+    assert set(loaded.network.sieves) == {name}
+    assert torch.equal(loaded.network.sieves[name].inner.weight, sieve.inner.weight)
+    assert not Parser.load(tmp_path, sieve=False).model.network.sieves
+    weights = (tmp_path / "sieves.safetensors").read_bytes()
+    (tmp_path / "sieves.safetensors").write_bytes(weights[:-8])
+    with pytest.raises(ModelError, match=r"sieves\.safetensors can't be read"):
+        Model.load(tmp_path)
+    (tmp_path / "sieves.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"sieves\.safetensors is missing"):
+        Model.load(tmp_path)

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands.parse import count
+from perin.commands.parse import add_speed_options
 
 if TYPE_CHECKING:
     from perin.parsing.benchmark import Figures
@@ -41,8 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="sentences to measure with")
     parser.add_argument("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
     parser.add_argument("--language", metavar="L", help="language of the text (default: the model's)")
-    parser.add_argument("--threads", type=count, metavar="N", help="cores to use (default: all)")
-    parser.add_argument("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
+    add_speed_options(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as a JSON object")
 
 
@@ -63,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.language,
             threads=arguments.threads,
             bits=arguments.bits,
+            sieve=arguments.sieve,
         )
     print(json.dumps(asdict(figures)) if arguments.json else table(figures))
     return 0

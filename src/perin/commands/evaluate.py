@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from perin.commands.parse import count
+from perin.commands.parse import add_speed_options, count
 from perin.errors import UsageError
 from perin.graphs.faults import Finding
 
@@ -38,8 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", metavar="FILE", help="also write the model's graphs")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
-    add("--threads", type=count, metavar="N", help="cores to use, for scoring too (default: all)")
-    add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
+    add_speed_options(parser)
     add("--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)")
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
@@ -96,6 +95,7 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
         offline=arguments.offline,
         threads=arguments.threads,
         bits=arguments.bits,
+        sieve=arguments.sieve,
     )
 
     def progress(results: Iterator[Parsed]) -> Iterable[Parsed]:

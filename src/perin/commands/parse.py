@@ -40,8 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tokens", metavar="FILE", help="tokens instead of text: CoNLL-U, or MRP companion graphs")
     add("--split", action="store_true", help="lines hold running text: split it into sentences")
     add("--batch", type=count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
-    add("--threads", type=count, metavar="N", help="cores to use (default: all)")
-    add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
+    add_speed_options(parser)
     add("--longest", type=count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
     add("--probabilities", action="store_true", help="write the probability of each node, edge, label and top")
     add("--empty-on-error", action="store_true", help="write the graph of no words for a sentence that fails")
@@ -64,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
         longest=arguments.longest or LONGEST,
         bits=arguments.bits,
+        sieve=arguments.sieve,
     )
     shown = arguments.output == STANDARD and sys.stdout.isatty()
     tally = parser.parse_file(
@@ -110,6 +110,14 @@ def _progress(results: Iterator[Parsed]) -> Iterable[Parsed]:
     from tqdm import tqdm
 
     return tqdm(results, unit=" sentences", disable=None, smoothing=0.05, dynamic_ncols=True)
+
+
+def add_speed_options(parser: argparse.ArgumentParser) -> None:
+    """Add what trades speed for precision, or for other work on the same machine."""
+    add = parser.add_argument
+    add("--threads", type=count, metavar="N", help="cores to use (default: all)")
+    add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
+    add("--no-sieve", dest="sieve", action="store_false", help="look at all queries: slower, a little better")
 
 
 def count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Linear layers with eight-bit weights, for inference on processors that multiply such numbers faster.
+"""Linear layers with eight-bit numbers, for inference on processors that multiply such numbers faster.
 
 Each output of a layer has a scale of its own for its weights, and each row of the input one for its values, so that a
 row's result does not depend on the other rows.  Sums of products are exact integers.
@@ -13,19 +13,18 @@ from torch import Tensor, nn
 
 from perin.network.encoders.huggingface import HuggingFaceEncoder
 
-LARGEST = 127
-"""Numbers range from minus this to this."""
+LARGEST_INPUT = 127
+"""Rounded inputs range from minus this to this."""
+LARGEST_WEIGHT = 64
+"""The same for weights.  Processors without vector instructions for neural networks add two products in 16 bits; with
+these limits such a sum never overflows, so that all processors compute the same."""
 _ZERO = 128
 """What stands for zero in the input: PyTorch's kernel wants it without sign."""
 
 
 def supported() -> bool:
-    """Whether this processor and this version of PyTorch have what :class:`EightBitLinear` needs.
-
-    Without the vector instructions for neural networks the kernel's sums could overflow.
-    """
-    vector_instructions = getattr(torch.cpu, "_is_vnni_supported", None)
-    if vector_instructions is None or not vector_instructions():
+    """Whether this processor and this version of PyTorch have what :class:`EightBitLinear` needs."""
+    if torch.backends.quantized.engine not in ("x86", "fbgemm"):
         return False
     kernels = ("linear_prepack", "linear_with_input_q_dq_qweight_dq_output_fp32")
     known = all(hasattr(torch.ops.quantized, name) for name in kernels)
@@ -38,7 +37,7 @@ class EightBitLinear(nn.Module):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         weight = linear.weight.detach().float()
-        scales = weight.abs().amax(1).clamp_min(1e-12).double() / LARGEST
+        scales = weight.abs().amax(1).clamp_min(1e-12).double() / LARGEST_WEIGHT
         rounded = (weight / scales[:, None]).round().to(torch.int8)
         zeros = torch.zeros(len(weight), dtype=torch.int64)
         with warnings.catch_warnings():
@@ -53,7 +52,7 @@ class EightBitLinear(nn.Module):
         """``x`` […, D] to […, D']."""
         largest = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
         multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
-        result: Tensor = multiply(x / largest, 1 / LARGEST, _ZERO, self.packed)
+        result: Tensor = multiply(x / largest, 1 / LARGEST_INPUT, _ZERO, self.packed)
         if self.bias is None:
             return result.mul_(largest)
         return torch.addcmul(self.bias, result, largest, out=result)

@@ -73,18 +73,19 @@ def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
     rows, probabilities = _nodes(hidden.queries, layout, heads)
     h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
     counts = np.bincount(layout.sequences[rows], minlength=layout.batch)
+    starts = hidden.token_layout.starts * heads.sizes.queries
+    accepted = (rows if hidden.passed is None else hidden.passed[rows]) - np.repeat(starts, counts)
     ends, token_ends = np.cumsum(counts), np.cumsum(hidden.token_layout.lengths)
     outputs: list[Output] = []
     for first, last in _groups(counts):
         nodes = slice(ends[first] - counts[first], ends[last - 1])
         tokens = slice(hidden.token_layout.starts[first], token_ends[last - 1])
-        starts = np.repeat(layout.starts[first:last], counts[first:last])
         outputs += _group_outputs(
             heads,
             h[nodes],
             Layout(counts[first:last], layout.device),
             probabilities[nodes],
-            rows[nodes] - starts,
+            accepted[nodes],
             hidden.tokens[tokens],
             Layout(hidden.token_layout.lengths[first:last], layout.device),
         )

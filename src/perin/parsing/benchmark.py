@@ -73,6 +73,7 @@ def measure(
     *,
     threads: int | None = None,
     bits: int | None = None,
+    sieve: bool = True,
 ) -> Figures:
     """Measure the model of a folder on the sentences of a file, in a process of its own."""
     request = {
@@ -82,6 +83,7 @@ def measure(
         "language": language,
         "threads": threads,
         "bits": bits,
+        "sieve": sieve,
         "started": time.time(),
     }
     done = subprocess.run(
@@ -110,9 +112,10 @@ def _measured(
     language: str | None,
     threads: int | None,
     bits: int | None,
+    sieve: bool,
     started: float,
 ) -> Figures:
-    parser = Parser.load(folder, threads=threads, bits=bits)
+    parser = Parser.load(folder, threads=threads, bits=bits, sieve=sieve)
     start = time.time() - started
     names = parser.chosen(framework, language)
     language = parser.treebanks[names[0]].vocabulary.language

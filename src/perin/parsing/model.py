@@ -2,6 +2,7 @@
 
     config.json              what the network is made of, its treebanks, the version of this format
     weights.safetensors      the weights, in half or single precision
+    sieves.safetensors       those of the treebanks' sieves, if there are any
     vocabularies/NAME.json   rules and classes of each treebank
     encoder/                 configuration and tokenizer of a pretrained encoder
     README.md                the model card
@@ -30,7 +31,18 @@ from perin.network.network import Network
 from perin.network.settings import CHARACTERS, NetworkSettings
 from perin.network.sizes import NULL_LIMIT, HeadSizes
 from perin.network.unfilled import Unfilled
-from perin.parsing.weights import assign_weights, encoder_weights, frozen_weights, read_weights, write_weights
+from perin.parsing.weights import (
+    assign_weights,
+    encoder_weights,
+    frozen_weights,
+    read_sieves,
+    read_weights,
+    write_sieves,
+    write_weights,
+)
+
+WEIGHTS = "weights.safetensors"
+SIEVES = "sieves.safetensors"
 
 FORMAT = 1
 """The version of the folder's form; raised when older code can't read what newer code writes."""
@@ -139,7 +151,9 @@ class Model:
         model is smaller, and its encoder must be there to load it.
         """
         left_out = frozen_weights(self.network) if without_frozen else {}
-        write_weights(self.network, folder / "weights.safetensors", half=half, left_out=left_out)
+        write_weights(self.network, folder / WEIGHTS, half=half, left_out=left_out)
+        if self.network.sieves:
+            write_sieves(self.network, folder / SIEVES, half=half)
         if self.settings.encoder != CHARACTERS:
             copy_description(self.settings.encoder, folder / "encoder")
         (folder / "vocabularies").mkdir()
@@ -160,6 +174,7 @@ class Model:
                     "family": treebank.family,
                     "shared": list(treebank.shared),
                     "null_limit": treebank.null_limit,
+                    "sieve": name in self.network.sieves,
                 }
                 for name, treebank in self.treebanks.items()
             },
@@ -181,9 +196,11 @@ class Model:
             preparation = Preparation(source)
         except UsageError as error:
             raise ModelError(f"{folder / 'config.json'}: {error}") from None
-        path = folder / "weights.safetensors"
+        path = folder / WEIGHTS
         weights = read_weights(path) | encoder_weights(settings, _left_out(config, folder))
         assign_weights(network, weights, path)
+        if sifted := [name for name, entry in config["treebanks"].items() if entry.get("sieve")]:
+            read_sieves(network, sifted, folder / SIEVES)
         return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
 
 
