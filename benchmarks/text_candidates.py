@@ -67,7 +67,7 @@ def lemmatizers(language: str, *, has_parts: bool) -> dict[str, Lemmatizer]:
 
 
 def by_part(form: str, part: str) -> str:
-    readings = english_readings().get(form.lower(), {})
+    readings = english_readings(form.lower())
     return readings.get({"PROPN": "noun", "AUX": "aux"}.get(part, part.lower()), (form,))[0]
 
 

@@ -31,20 +31,25 @@ def guessed_lemma(form: str, language: str) -> str:
     return simplemma.lemmatize(form, lang=LANGUAGES[language])
 
 
+@lru_cache(maxsize=1 << 17)
+def english_readings(form: str) -> dict[str, tuple[str, ...]]:
+    """The lemmas of a lower-cased English form by part of speech: adj, adv, aux, noun, verb; none of an unknown form."""
+    rows = (row.split(",") for row in _english_rows().get(form, "").split())
+    return {part: tuple(lemmas.split("/")) for part, lemmas in rows}
+
+
 @cache
-def english_readings() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Lower-cased English forms, each with its lemmas by part of speech: adj, adv, aux, noun, verb.
+def _english_rows() -> dict[str, str]:
+    """English forms, each with parts of speech and lemmas as the file writes them, divided by spaces.
 
     The file is read here because the package lemminflect itself would import spaCy wherever that is installed.
     """
-    readings: dict[str, dict[str, tuple[str, ...]]] = {}
-    with gzip.open(
-        _folder("lemminflect", "English lemmas") / "resources" / "lemma_lu.csv.gz", "rt", encoding="utf-8"
-    ) as rows:
-        for row in rows:
-            form, part, lemmas = row.rstrip("\n").split(",")
-            readings.setdefault(form, {})[part] = tuple(lemmas.split("/"))
-    return readings
+    path = _folder("lemminflect", "English lemmas") / "resources" / "lemma_lu.csv.gz"
+    rows: dict[str, str] = {}
+    for row in gzip.decompress(path.read_bytes()).decode("utf-8").splitlines():
+        form, _, reading = row.partition(",")
+        rows[form] = f"{rows[form]} {reading}" if form in rows else reading
+    return rows
 
 
 @cache

@@ -70,11 +70,11 @@ def checked_lemma(form: str, lemma: str) -> str:
     >>> checked_lemma("playing", "playe"), checked_lemma("Tom", "Tom")
     ('play', 'Tom')
     """
-    readings = english_readings().get(form.lower(), {})
+    readings = english_readings(form.lower())
     known = {word for words in readings.values() for word in words}
     if not known or lemma.lower() in known or lemma.lower() == form.lower():
         return lemma
-    if any(lemma.lower() in words for words in english_readings().get(lemma.lower(), {}).values()):
+    if any(lemma.lower() in words for words in english_readings(lemma.lower()).values()):
         return lemma
     return next(readings[part][0] for part in ("verb", "noun", "adj", "adv", "aux") if part in readings)
 
@@ -122,7 +122,7 @@ def _clitic_s(before: str, after: str) -> str:
 @lru_cache(maxsize=1 << 17)
 def _verb(word: str, lemma: str) -> str | None:
     """The lemma as a verb of a form that was given another word's lemma; None where there is no question."""
-    verbs = english_readings().get(word, {}).get("verb", ()) if word not in _MODALS else ()
+    verbs = english_readings(word).get("verb", ()) if word not in _MODALS else ()
     return verbs[0] if verbs and lemma.lower() not in verbs and word not in verbs else None
 
 
