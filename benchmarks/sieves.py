@@ -1,6 +1,6 @@
 """Sieves of a model: which share of the queries passes, and dev F1, for each cut that is tried.
 
-python benchmarks/sieves.py MODEL [--data ../shared/data] [--limit N] [--threads N] [--output FOLDER]
+python benchmarks/sieves.py MODEL [--data ../shared/data] [--treebanks NAME…] [--threads N] [--output FOLDER]
 
 MODEL is a folder or the name of a model in the box.  Sieves learn from its treebanks' training files what the network
 says of their sentences.  --output writes the model with them to a new folder, as `perin train` does at its end.
@@ -27,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="folder of a model, or the name of one in the box")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the treebanks")
-    parser.add_argument("--limit", type=int, help="dev graphs of each treebank, the first ones (default: all)")
+    parser.add_argument("--treebanks", nargs="+", metavar="NAME", help="those of the model to be tried (default: all)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", type=Path, help="new folder for the model with its sieves")
     arguments = parser.parse_args()
@@ -35,12 +35,12 @@ def main() -> None:
     print(describe())
     model = Model.load(model_folder(arguments.model))
     print(f"\n{'':<12}{'cut':>6}{'passed':>10}{'dev F1':>8}")
-    for name in model.treebanks:
+    for name in arguments.treebanks or model.treebanks:
         folder = arguments.data / name
         sentences = read_treebank(folder / "train.mrp.gz").sentences
         sentences = [sentence for sentence in sentences[:: max(1, len(sentences) // MOST_SENTENCES)] if len(sentence)]
         read = read_treebank(folder / "dev.mrp.gz")
-        dev = Split(list(read.graphs[: arguments.limit]), list(read.sentences[: arguments.limit]))
+        dev = Split(list(read.graphs), list(read.sentences))
         inputs = model.preparation([words_of(sentence) for sentence in sentences])
         choice = add_sieves(model, {name: inputs}, {name: dev}, budget=2.0)[name]
         print(f"{name:<12}{'none':>6}{'':>10}{100 * choice.without:>8.2f}")

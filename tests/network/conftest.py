@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from perin.network.inputs import Words
+from perin.network.network import Network
 from perin.network.settings import NetworkSettings
 from perin.network.sizes import HeadSizes
 
@@ -137,3 +139,18 @@ def treebanks() -> dict[str, HeadSizes]:
 @pytest.fixture(scope="session")
 def sentences() -> Sequence[Words]:
     return [words_of(text) for text in (TEXTS[0], "", "Hello", TEXTS[1], "a \u200b b")]
+
+
+@pytest.fixture(scope="session")
+def make_network(small_settings, treebanks) -> Callable[[], Network]:
+    """A small network whose heads are far from saying the same of everything."""
+
+    def make() -> Network:
+        torch.manual_seed(0)
+        network = Network(small_settings(), treebanks).eval()
+        with torch.no_grad():
+            for parameter in network.heads.parameters():
+                parameter.normal_(std=0.6)
+        return network
+
+    return make

@@ -14,13 +14,8 @@ from perin.network.sizes import NULL_LIMIT
 
 
 @pytest.fixture(scope="module")
-def network(small_settings, treebanks):
-    torch.manual_seed(0)
-    network = Network(small_settings(), treebanks).eval()
-    with torch.no_grad():
-        for parameter in network.heads.parameters():
-            parameter.normal_(std=0.6)
-    return network
+def network(make_network):
+    return make_network()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from perin.network.inputs import Preparation
 from perin.network.layout import Layout
-from perin.network.network import Network
 from perin.network.predict import predict
 from perin.network.sieve import Sieve
 
@@ -39,13 +38,8 @@ def test_what_passes(lengths, queries, seed):
 
 
 @pytest.fixture
-def network(small_settings, treebanks):
-    torch.manual_seed(0)
-    network = Network(small_settings(), treebanks).eval()
-    with torch.no_grad():
-        for parameter in network.heads.parameters():
-            parameter.normal_(std=0.6)
-    return network
+def network(make_network):
+    return make_network()
 
 
 @pytest.fixture

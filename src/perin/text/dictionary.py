@@ -33,7 +33,7 @@ def guessed_lemma(form: str, language: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def english_readings(form: str) -> dict[str, tuple[str, ...]]:
-    """The lemmas of a lower-cased English form by part of speech: adj, adv, aux, noun, verb; none of an unknown form."""
+    """The lemmas of a lower-cased English form by part of speech: adj, adv, aux, noun, verb; empty if it is unknown."""
     rows = (row.split(",") for row in _english_rows().get(form, "").split())
     return {part: tuple(lemmas.split("/")) for part, lemmas in rows}
 
