@@ -49,6 +49,7 @@ class Attention(nn.Module):
     def _together(self, queries: Tensor, layout: Layout, memories: Tensor, keys: Layout) -> Tensor:
         """All sequences at once, padded."""
         query, key, value = self._parts(layout.pad(queries), keys.pad(memories))
+        query, key = self._placed(query, key)
         mask = visible(keys, layout.longest, self.rate if self.training else 0.0)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         return layout.pack(mixed.transpose(1, 2).flatten(2))
@@ -58,20 +59,22 @@ class Attention(nn.Module):
 
         Nothing is padded, so a sequence's result does not depend on the others in the batch.
         """
-        queries_of = torch.split(queries, layout.lengths.tolist())
-        memories_of = torch.split(memories, keys.lengths.tolist())
-        mixed = [
-            attended(*self._parts(query, memory)).transpose(0, 1).flatten(1)
-            for query, memory in zip(queries_of, memories_of, strict=True)
-        ]
-        return torch.cat(mixed) if mixed else queries
+        if not layout.batch:
+            return queries
+        query, key, value = self._parts(queries, memories)
+        parts = ((query, layout), (key, keys), (value, keys))
+        sequences = zip(*(torch.split(part, own.lengths.tolist(), dim=1) for part, own in parts), strict=True)
+        mixed = [attended(*self._placed(query, key), value) for query, key, value in sequences]
+        return torch.cat(mixed, 1).transpose(0, 1).flatten(1)
 
     def _parts(self, query: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """[…, S, D] and [… S', 2 D] to queries, keys and values [… heads, S or S', d]."""
-        parts = [self._split(query), *map(self._split, memory.chunk(2, dim=-1))]
-        if self.rotary:
-            parts[:2] = map(rotated, parts[:2])
-        return parts[0], parts[1], parts[2]
+        key, value = memory.chunk(2, dim=-1)
+        return self._split(query), self._split(key), self._split(value)
+
+    def _placed(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries and keys of sequences with their positions, if these count."""
+        return (rotated(query), rotated(key)) if self.rotary else (query, key)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:-1], self.heads, x.shape[-1] // self.heads).transpose(-2, -3)
