@@ -8,7 +8,7 @@ venv=${PERIN_VENV:-$here/.venv}
 
 environment() {
     local extras=$1 stamp=$venv/.installed-$1 wanted
-    wanted="$(cat "$here/pyproject.toml" "$here/constraints.txt" | cksum) $here"
+    wanted="$(cd -- "$here" && cat pyproject.toml constraints.txt hatch_build.py src/perin/network/native/*.[ch] | cksum) $here"
     if installed; then return; fi
     mkdir -p -- "$(dirname -- "$venv")"
     exec 9>"$venv.lock"

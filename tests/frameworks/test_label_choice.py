@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.decoding.labels import Labelling, best_label, least_loss
+from perin.frameworks.decoding.labels import Labelling, Ranking, least_loss
 from perin.frameworks.prediction import Prediction
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet
@@ -18,6 +18,13 @@ from perin.labels.space import RuleSpace
 
 def _scores(*values: float) -> np.ndarray:
     return np.array(values, dtype=np.float32)
+
+
+def best_label(scores: np.ndarray, apply: Callable[[int], str | None]) -> tuple[str, float] | None:
+    """That of a node between two others, the first of which is sure of its label."""
+    others = np.zeros_like(scores)
+    others[-1] = 1.0
+    return Ranking(np.stack((others, scores, scores[::-1]))).best_label(1, apply)
 
 
 def test_rules_that_yield_one_label_are_added_up() -> None:
@@ -58,7 +65,7 @@ def test_least_loss() -> None:
 
 def test_no_rule_at_all_gives_no_label() -> None:
     labelling = Labelling(RuleSet(RuleSpace(), []), (), ())
-    assert labelling.from_anchors(_scores(1.0), [], value=False) is None
+    assert labelling.from_anchors(Ranking(_scores(1.0)[None]), 0, [], value=False) is None
 
 
 @pytest.fixture

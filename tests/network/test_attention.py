@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from perin.errors import UsageError
-from perin.network.attention import Attention, rotated, visible
+from perin.network.attention import Attention, attends_natively, rotated, visible
 from perin.network.layout import Layout
 
 
@@ -50,6 +50,25 @@ def check_attention(attention, lengths):
     torch.testing.assert_close(attention(x, layout), torch.cat(expected), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.skipif(not attends_natively(16), reason="the package's C code was not compiled or can't run here")
+@pytest.mark.parametrize("scale", [1.0, 40.0])
+@pytest.mark.parametrize(
+    ("lengths", "memory_lengths"),
+    [([3], [5]), ([1, 4, 0, 2], [1, 17, 0, 16]), ([33, 70], [100, 15]), ([2, 3], [0, 4]), ([0], [3])],
+)
+@pytest.mark.parametrize(("width", "heads"), [(32, 2), (96, 2), (64, 1)])
+@torch.inference_mode()
+def test_c_code_attends_like_pytorch(width, heads, lengths, memory_lengths, scale, monkeypatch):
+    torch.manual_seed(0)
+    attention = Attention(width, heads, dropout=0.0).eval()
+    layout, memory_layout = Layout(lengths), Layout(memory_lengths)
+    x, memory = scale * torch.randn(layout.rows, width), scale * torch.randn(memory_layout.rows, width)
+    found = attention(x, layout, memory, memory_layout)
+    monkeypatch.setattr("perin.network.attention.library", lambda: None)
+    right = attention(x, layout, memory, memory_layout)
+    torch.testing.assert_close(found, right, rtol=1e-4, atol=1e-5 * scale)
+
+
 @pytest.mark.parametrize("lengths", [[1, 1], [1, 3], [0, 2]])
 def test_dropout_leaves_every_query_something_to_see(lengths):
     torch.manual_seed(0)
@@ -89,11 +108,12 @@ def test_width_must_fit_the_heads():
 
 
 @pytest.mark.parametrize("rotary", [True, False])
-def test_without_gradients_a_sequence_is_the_same_in_any_batch(rotary):
+@pytest.mark.parametrize("width", [8, 32])
+def test_without_gradients_a_sequence_is_the_same_in_any_batch(width, rotary):
     torch.manual_seed(0)
-    attention = Attention(8, 2, dropout=0.5, rotary=rotary).eval()
+    attention = Attention(width, 2, dropout=0.5, rotary=rotary).eval()
     lengths = [4, 1, 7]
-    x = torch.randn(sum(lengths), 8)
+    x = torch.randn(sum(lengths), width)
     padded = attention(x, Layout(lengths))
     with torch.inference_mode():
         together = attention(x, Layout(lengths))
@@ -101,4 +121,4 @@ def test_without_gradients_a_sequence_is_the_same_in_any_batch(rotary):
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(together, padded.detach(), rtol=1e-5, atol=1e-6)
     with torch.inference_mode():
-        assert attention(torch.zeros(0, 8), Layout([])).shape == (0, 8)
+        assert attention(torch.zeros(0, width), Layout([])).shape == (0, width)

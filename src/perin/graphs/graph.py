@@ -50,6 +50,9 @@ class Node:
         """
         return next((value for key, value in self.properties if key == name), default)
 
+    def __reduce__(self) -> tuple[type[Node], tuple[Any, ...]]:  # what dataclasses do for slots is much slower
+        return Node, (self.id, self.label, self.properties, self.anchors, self.extra)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -66,6 +69,10 @@ class Edge:
     def get(self, name: str, default: Scalar = None) -> Scalar:
         """The value of the first attribute of this name."""
         return next((value for key, value in self.attributes if key == name), default)
+
+    def __reduce__(self) -> tuple[type[Edge], tuple[Any, ...]]:
+        fields = (self.source, self.target, self.label, self.attributes, self.normal, self.id, self.extra)
+        return Edge, fields
 
 
 @dataclass(frozen=True)

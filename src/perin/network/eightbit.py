@@ -6,56 +6,29 @@ row's result does not depend on the other rows.  Sums of products are exact inte
 
 from __future__ import annotations
 
-import warnings
-
-import torch
 from torch import Tensor, nn
 
 from perin.network.encoders.huggingface import HuggingFaceEncoder
-
-LARGEST_INPUT = 127
-"""Rounded inputs range from minus this to this."""
-LARGEST_WEIGHT = 64
-"""The same for weights.  Processors without vector instructions for neural networks add two products in 16 bits; with
-these limits such a sum never overflows, so that all processors compute the same."""
-_ZERO = 128
-"""What stands for zero in the input: PyTorch's kernel wants it without sign."""
+from perin.network.kernels import Kernel, fastest, rounded
 
 
 def supported() -> bool:
-    """Whether this processor and this version of PyTorch have what :class:`EightBitLinear` needs."""
-    if torch.backends.quantized.engine not in ("x86", "fbgemm"):
-        return False
-    kernels = ("linear_prepack", "linear_with_input_q_dq_qweight_dq_output_fp32")
-    known = all(hasattr(torch.ops.quantized, name) for name in kernels)
-    return known and hasattr(torch, "_make_per_channel_quantized_tensor")
+    """Whether there is a kernel for this processor."""
+    return fastest() is not None
 
 
 class EightBitLinear(nn.Module):
-    """What ``linear`` computes, with weights and inputs rounded to eight bits."""
+    """What ``linear`` computes, with weights and inputs rounded to eight bits, by the fastest kernel or a given one."""
 
-    def __init__(self, linear: nn.Linear) -> None:
+    def __init__(self, linear: nn.Linear, kernel: type[Kernel] | None = None) -> None:
         super().__init__()
-        weight = linear.weight.detach().float()
-        scales = weight.abs().amax(1).clamp_min(1e-12).double() / LARGEST_WEIGHT
-        rounded = (weight / scales[:, None]).round().to(torch.int8)
-        zeros = torch.zeros(len(weight), dtype=torch.int64)
-        with warnings.catch_warnings():
-            # PyTorch is going to give up such tensors; from then on this is not supported, and 32 bits are used.
-            warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
-            tensor = torch._make_per_channel_quantized_tensor(rounded, scales, zeros, 0)
-        self.packed = torch.ops.quantized.linear_prepack(tensor, None)
-        bias: Tensor | None = linear.bias
-        self.bias = None if bias is None else bias.detach().float()
+        kernel = kernel or fastest()
+        assert kernel is not None
+        self.multiply = kernel(*rounded(linear.weight), linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """``x`` […, D] to […, D']."""
-        largest = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
-        multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
-        result: Tensor = multiply(x / largest, 1 / LARGEST_INPUT, _ZERO, self.packed)
-        if self.bias is None:
-            return result.mul_(largest)
-        return torch.addcmul(self.bias, result, largest, out=result)
+        return self.multiply(x)
 
 
 def to_eight_bits(module: nn.Module) -> None:

@@ -139,9 +139,9 @@ class Model:
         if bits not in (None, 8, 32):
             raise UsageError(f"a network can compute with 8 or 32 bits, not with {bits}")
         if bits == 8 and not supported():
-            raise UsageError("this processor or this version of PyTorch has no products of 8 bits; choose 32 bits")
+            raise UsageError("there are no products of 8 bits for this processor; choose 32 bits")
         if bits == 8 or (bits is None and self.notes.get("bits") == 8 and supported()):
-            for part in (self.network.encoder, self.network.queries, self.network.decoder):
+            for part in (self.network.encoder, self.network.queries, self.network.decoder, self.network.heads):
                 to_eight_bits(part)
 
     def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:

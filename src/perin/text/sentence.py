@@ -14,6 +14,9 @@ class Token:
     start: int
     end: int
 
+    def __reduce__(self) -> tuple[type[Token], tuple[str, str, int, int]]:  # faster than what dataclasses do for slots
+        return Token, (self.form, self.lemma, self.start, self.end)
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:

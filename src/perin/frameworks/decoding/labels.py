@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from perin.frameworks.arrays import Scores
-from perin.labels.rules import AbsoluteRule
+from perin.labels.rules import AbsoluteRule, apply
 from perin.labels.ruleset import RuleSet
 from perin.text.sentence import Sentence
 
@@ -34,61 +35,83 @@ class Labelling:
         forms = tuple(token.form for token in sentence.tokens)
         return cls(rules, forms, tuple(token.lemma for token in sentence.tokens))
 
-    def from_token(self, scores: Scores, token: int, *, value: bool) -> tuple[str, float] | None:
-        """The best label, and its probability, where a rule sees all tokens from the query's on."""
-        return self._best(scores, self.forms, self.lemmas, token, value)
+    def from_token(self, ranking: Ranking, node: int, token: int, *, value: bool) -> tuple[str, float] | None:
+        """A node's best label, and its probability, where a rule sees all tokens from the query's on."""
+        return self._best(ranking, node, self.forms[token:], self.lemmas[token:], value)
 
-    def from_anchors(self, scores: Scores, tokens: list[int], *, value: bool) -> tuple[str, float] | None:
-        """The best label, and its probability, where a rule sees the node's tokens."""
+    def from_anchors(self, ranking: Ranking, node: int, tokens: list[int], *, value: bool) -> tuple[str, float] | None:
+        """A node's best label, and its probability, where a rule sees the node's tokens."""
         forms = tuple([self.forms[token] for token in tokens])
         lemmas = tuple([self.lemmas[token] for token in tokens])
-        return self._best(scores, forms, lemmas, 0, value)
+        return self._best(ranking, node, forms, lemmas, value)
 
     def _best(
-        self, scores: Scores, forms: tuple[str, ...], lemmas: tuple[str, ...], anchor: int, value: bool
+        self, ranking: Ranking, node: int, forms: tuple[str, ...], lemmas: tuple[str, ...], value: bool
     ) -> tuple[str, float] | None:
-        def apply(rule: int) -> str | None:
-            return None if rule in self.excluded else self.rules.apply(rule, forms, lemmas, anchor, value=value)
+        rules, excluded, case = self.rules.rules, self.excluded, self.rules.space.case(value)
 
-        return best_label(scores, apply)
+        def yielded(number: int) -> str | None:
+            return None if number in excluded else apply(rules[number - 1], forms, lemmas, case)
+
+        return ranking.best_label(node, yielded)
 
 
-def best_label(scores: Scores, apply: Callable[[int], str | None]) -> tuple[str, float] | None:
-    """The most probable label and its probability; None if no rule is defined.
+class Ranking:
+    """The rules of the nodes of a sentence, the most probable first.
 
-    ``scores``: [R + 1], one query's distribution over rules.  ``apply`` yields the label of a rule's number, or None
-    where the rule is undefined.
-
-    >>> labels = {1: "dog", 2: "dogs", 3: "dog"}
-    >>> best_label(np.array([0.1, 0.3, 0.4, 0.2], dtype=np.float32), labels.get)[0]
-    'dog'
+    ``scores``: [K, R + 1], of each node a distribution over null and the rules, which are numbered from 1.
     """
-    if len(scores) == 1:
-        return None
-    number = int(scores[1:].argmax()) + 1
-    if 2 * scores[number] >= 1 - scores[0] and (label := apply(number)) is not None:
-        return label, float(scores[number])  # the other rules together have no more
-    totals: dict[str, float] = {}
-    for rank, number in enumerate(_by_score(scores)):
-        if totals and rank >= _CANDIDATES:
-            break
-        if (label := apply(number)) is not None:
-            totals[label] = totals.get(label, 0.0) + float(scores[number])
-    return max(totals.items(), key=lambda pair: pair[1]) if totals else None
 
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        self._first: list[int] = []
+        if not scores.size or scores.shape[1] == 1:
+            return
+        first = scores[:, 1:].argmax(axis=1) + 1
+        likely = scores[np.arange(len(scores)), first]
+        self._first, self._likely = first.tolist(), likely.tolist()
+        self._sure = (2 * likely >= 1 - scores[:, 0]).tolist()  # the other rules together are no more probable
 
-def _by_score(scores: Scores) -> Iterator[int]:
-    """The numbers of the rules, the most probable first and of equal ones the first; most callers need only a few."""
-    rules = scores[1:]
-    if len(rules) > 4 * _CANDIDATES:
-        enough = _CANDIDATES + 2
-        least = np.partition(rules, -enough)[-enough]
+    def best_label(self, node: int, apply: Callable[[int], str | None]) -> tuple[str, float] | None:
+        """The most probable label of a node and its probability; None if no rule is defined.
+
+        ``apply`` yields the label of a rule's number, or None where the rule is undefined.
+
+        >>> labels = {1: "dog", 2: "dogs", 3: "dog"}
+        >>> Ranking(np.array([[0.1, 0.3, 0.4, 0.2]], dtype=np.float32)).best_label(0, labels.get)[0]
+        'dog'
+        """
+        if not self._first:
+            return None
+        if self._sure[node] and (label := apply(self._first[node])) is not None:
+            return label, self._likely[node]
+        totals: dict[str, float] = {}
+        scores = self._scores[node]
+        for rank, number in enumerate(self._numbers(node)):
+            if totals and rank >= _CANDIDATES:
+                break
+            if (label := apply(number)) is not None:
+                totals[label] = totals.get(label, 0.0) + float(scores[number])
+        return max(totals.items(), key=lambda pair: pair[1]) if totals else None
+
+    def _numbers(self, node: int) -> Iterator[int]:
+        """The numbers of a node's rules, of equally probable ones the first; most callers need only a few."""
+        rules = self._scores[node, 1:]
+        least = self._least[node]
         few = np.flatnonzero(rules > least)
         yield from (few[np.argsort(-rules[few], kind="stable")] + 1).tolist()
         rules = np.where(rules > least, -1.0, rules)
         yield from (np.argsort(-rules, kind="stable")[: len(rules) - len(few)] + 1).tolist()
-    else:
-        yield from (np.argsort(-rules, kind="stable") + 1).tolist()
+
+    @cached_property
+    def _least(self) -> Scores:
+        """[K]: less probable rules are hardly ever looked at."""
+        rules = self._scores[:, 1:]
+        enough = min(_CANDIDATES + 2, rules.shape[1])
+        least = np.zeros(len(rules), dtype=np.float32)
+        unsure = np.flatnonzero(~np.array(self._sure))
+        least[unsure] = np.partition(rules[unsure], -enough, axis=1)[:, -enough]
+        return least
 
 
 def least_loss(named: Scores, others: Scores) -> int:

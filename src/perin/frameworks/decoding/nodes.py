@@ -8,7 +8,7 @@ import numpy as np
 
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.arrays import Bools, Scores, true_columns
-from perin.frameworks.decoding.labels import Labelling, absolute_rules, least_loss
+from perin.frameworks.decoding.labels import Labelling, Ranking, absolute_rules, least_loss
 from perin.frameworks.prediction import Prediction
 
 
@@ -42,6 +42,7 @@ class NodeChoice:
         self._labelling = labelling
         self._flags = flags
         self._scores = prediction.labels
+        self._ranking = Ranking(prediction.labels)
         self._tokens = prediction.tokens.tolist()
         self._anchor_scores = prediction.anchors
         self._anchors = None
@@ -61,16 +62,16 @@ class NodeChoice:
 
     def _label(self, index: int, labelling: Labelling) -> tuple[str, float]:
         """A node's best label and its probability; the form of the query's token if no rule is defined."""
-        scores, token, value = self._scores[index], self._tokens[index], bool(self._flags[index])
+        ranking, token, value = self._ranking, self._tokens[index], bool(self._flags[index])
         if self._anchors is None or self._anchor_scores is None:
-            best = labelling.from_token(scores, token, value=value)
+            best = labelling.from_token(ranking, index, token, value=value)
         else:
-            best = labelling.from_anchors(scores, self._anchored[index], value=value)
+            best = labelling.from_anchors(ranking, index, self._anchored[index], value=value)
             if not self._anchored[index]:
                 # Without an anchor the label is absolute.  A relative one and the anchor it needs may be more probable.
                 likely = int(self._anchor_scores[index].argmax())
                 odds = float(self._anchor_scores[index, likely])
-                other = labelling.from_anchors(scores, [likely], value=value)
+                other = labelling.from_anchors(ranking, index, [likely], value=value)
                 if other is not None and (best is None or _outweighs(other, best, odds)):
                     self._anchors[index, likely] = True
                     best = other

@@ -1,0 +1,32 @@
+"""The package's C code, where it was compiled (``hatch_build.py``) and the processor has AVX2."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+
+LIBRARY = Path(__file__).with_name("libperin.so")
+
+
+class Layer(ctypes.Structure):
+    """``struct layer`` of ``linear.c``."""
+
+    _fields_ = [
+        ("inputs", ctypes.c_int64),
+        ("outputs", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("packed", "scales", "offsets", "bias")),
+    ]
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """The compiled functions, or None if they are not there or can't run here."""
+    try:
+        found = ctypes.CDLL(str(LIBRARY))
+    except OSError:
+        return None
+    number, address = ctypes.c_int64, ctypes.c_void_p
+    found.linear.argtypes = [ctypes.POINTER(Layer), address, number, address]
+    found.attention.argtypes = [*[address] * 4, number, number, number, address]
+    return found if found.has_avx2() else None
