@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import tempfile
 import time
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from torch import Tensor, nn
 from perin.network.eightbit import to_eight_bits
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
+from perin.network.kernels import Kernel, OwnKernel, TorchKernel
 from perin.network.layout import Layout
 from perin.parsing.batches import BUDGET, MOST, cost, cut
 from perin.parsing.reading import read_sentences
@@ -34,9 +36,9 @@ Backend = Callable[[Tensor, Layout], Tensor]
 ROUNDS = 3
 
 
-def rounded(body: nn.Module) -> nn.Module:
+def rounded(body: nn.Module, kernel: type[Kernel]) -> nn.Module:
     """A module whose linear layers compute with 8 bits, inputs scaled row by row."""
-    to_eight_bits(body)
+    to_eight_bits(body, kernel)
     return body
 
 
@@ -74,6 +76,16 @@ def padded(model: Any) -> Backend:
 
 def packed(body: nn.Module) -> Backend:
     return lambda ids, layout: body(ids, layout)[-1]
+
+
+def without_native(backend: Backend) -> Backend:
+    """A backend of this package that leaves attention to PyTorch."""
+
+    def run(ids: Tensor, layout: Layout) -> Tensor:
+        with unittest.mock.patch("perin.network.attention.library", return_value=None):
+            return backend(ids, layout)
+
+    return run
 
 
 def exported(folder: Path) -> Path:
@@ -119,7 +131,9 @@ def openvino() -> Backend:
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "perin, no padding": lambda: packed(ours()),
-    "perin, 8 bits a row": lambda: packed(rounded(ours())),
+    "perin, no padding, no C code": lambda: without_native(packed(ours())),
+    "perin, 8 bits a row": lambda: packed(rounded(ours(), OwnKernel)),
+    "perin, 8 bits a row, no C code": lambda: without_native(packed(rounded(ours(), TorchKernel))),
     "transformers, SDPA": lambda: padded(library("sdpa")),
     "transformers, eager": lambda: padded(library("eager")),
     "transformers, torch.compile": lambda: padded(torch.compile(library("sdpa"), dynamic=True)),
@@ -158,6 +172,9 @@ def main() -> None:
     data = batches(arguments.file, arguments.limit)
     count = sum(layout.batch for _, layout in data)
     names = [name for name in BACKENDS if name not in arguments.skip]
+    for kernel, title in ((OwnKernel, "8 bits a row"), (TorchKernel, "8 bits a row, no C code")):
+        if not kernel.supported():
+            names = [name for name in names if name != f"perin, {title}"]
     for package, title in (("onnxruntime", "ONNX"), ("openvino", "OpenVINO")):
         if any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", package)):
             names = [name for name in names if title not in name]

@@ -3,16 +3,19 @@
 python benchmarks/parsing.py [MODEL] [--framework eds] [--data ../shared/data] [--sentences 300] [--repeats 3]
 
 The first way is that of research code: one sentence at a time, all cores for its matrix products, 32 bits, all queries.
-The others are `perin bench` with and without 8 bits and sieve.  Of the repeats the median is printed, and the range.
+The others are `perin bench` with and without 8 bits, sieve and C code.  Of the repeats the median is printed, and the
+range.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import statistics
 import tempfile
 import time
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,8 +47,12 @@ def main() -> None:
         file = str(Path(place) / "sentences.mrp")
         dump(graphs, file)
 
-        def bench(bits: int, *, sieve: bool) -> Callable[[], float]:
-            return lambda: measure(folder, file, arguments.framework, bits=bits, sieve=sieve).sentences_per_second
+        def bench(bits: int, *, sieve: bool, native: bool = False) -> Callable[[], float]:
+            def speed() -> float:
+                with unittest.mock.patch.dict(os.environ, {} if native else {"PERIN_NATIVE": "0"}):
+                    return measure(folder, file, arguments.framework, bits=bits, sieve=sieve).sentences_per_second
+
+            return speed
 
         ways = {
             "one at a time, 32 bits": lambda: one_at_a_time(whole, name, graphs),
@@ -53,6 +60,7 @@ def main() -> None:
             "  with sieve": bench(32, sieve=True),
             "  with 8 bits": bench(8, sieve=False),
             "  with sieve and 8 bits": bench(8, sieve=True),
+            "  with sieve, 8 bits, C code": bench(8, sieve=True, native=True),
         }
         found: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(arguments.repeats):
@@ -66,11 +74,12 @@ def main() -> None:
 
 
 def one_at_a_time(parser: Parser, treebank: str, graphs: list[Graph]) -> float:
-    """Sentences a second, from text to graph."""
+    """Sentences a second, from text to graph, without C code."""
     language = parser.treebanks[treebank].vocabulary.language
     before = time.perf_counter()
-    for graph in graphs:
-        parse_batch(parser.model, [tokenize(graph.input or "", language)], [treebank], probabilities=False)
+    with unittest.mock.patch("perin.network.attention.library", return_value=None):
+        for graph in graphs:
+            parse_batch(parser.model, [tokenize(graph.input or "", language)], [treebank], probabilities=False)
     return len(graphs) / (time.perf_counter() - before)
 
 

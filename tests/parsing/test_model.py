@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from perin.errors import MissingDependencyError, ModelError, PerinError, UsageError
-from perin.network.eightbit import supported
+from perin.network.eightbit import EightBitLinear, supported
 from perin.network.encoders import sources
 from perin.network.settings import NetworkSettings
 from perin.parsing.model import FORMAT, Model
@@ -180,6 +181,18 @@ class TestBits:
         graphs = parser.parse(texts, "all")
         alone = [graph for text in texts for graph in parser.parse(text, "all")]
         assert [graph.nodes for graph in graphs] == [graph.nodes for graph in alone]
+
+    @pytest.mark.skipif(not supported(), reason="there is no kernel for this processor")
+    def test_heads_only_where_the_model_says_so(self, folder):
+        names = list(Model.load(folder).treebanks)
+        for rounded in ([], names[:1], names, "nonsense"):
+            model = Model.load(folder)
+            model.notes["rounded_heads"] = rounded
+            model.round_weights(8)
+            for name in names:
+                parts = [part for head in model.network.heads_of(name).heads.values() for part in head.modules()]
+                assert any(isinstance(part, EightBitLinear) for part in parts) == (name in rounded)
+                assert any(isinstance(part, nn.Linear) for part in parts) != (name in rounded)
 
     def test_other_numbers_are_refused(self, folder):
         with pytest.raises(UsageError, match="8 or 32 bits, not with 4"):

@@ -31,13 +31,13 @@ class EightBitLinear(nn.Module):
         return self.multiply(x)
 
 
-def to_eight_bits(module: nn.Module) -> None:
+def to_eight_bits(module: nn.Module, kernel: type[Kernel] | None = None) -> None:
     """Replace all linear layers inside a module; it can't be trained or saved any more.
 
     Encoders that ``transformers`` runs stay as they are: it may want to see the weights of their layers.
     """
     for name, child in module.named_children():
         if isinstance(child, nn.Linear):
-            setattr(module, name, EightBitLinear(child))
+            setattr(module, name, EightBitLinear(child, kernel))
         elif not isinstance(child, HuggingFaceEncoder):
-            to_eight_bits(child)
+            to_eight_bits(child, kernel)

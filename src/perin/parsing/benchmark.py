@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from perin.errors import InputError, PerinError, UsageError
+from perin.network.native import library
 from perin.network.predict import predict_encoded
 from perin.parsing.batches import BUDGET, MOST, cost, cut
 from perin.parsing.inference import decoded, predicted, prepared
@@ -39,6 +40,8 @@ class Figures:
     tokens: int
     threads: int
     bits: int
+    native: bool
+    """Whether the package's C code is there and used."""
     sieves: list[str]
     """Those of the treebanks whose queries go through a sieve."""
     start: float
@@ -139,6 +142,7 @@ def _measured(
         sum(map(len, sentences)),
         threads or torch.get_num_threads(),
         parser.model.bits,
+        library() is not None,
         [name for name in names if name in parser.model.network.sieves],
         loaded - started,
         loaded - imported,

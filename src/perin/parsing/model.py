@@ -99,7 +99,7 @@ class Model:
     preparation: Preparation
     notes: dict[str, Any] = field(default_factory=dict)
     """What else is worth keeping in ``config.json``, such as dev scores; ``bits`` is 8 if dev scores say that this is
-    enough for parsing."""
+    enough for parsing, and ``rounded_heads`` names the treebanks for whose heads it is enough as well."""
 
     @classmethod
     def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
@@ -134,15 +134,20 @@ class Model:
     def round_weights(self, bits: int | None = None) -> None:
         """Make the network compute with 8 bits instead of 32, if these are asked for or (None) if :attr:`notes` say so.
 
-        It can't be trained or saved after that.
+        Heads do so only where :attr:`notes` say so.  The network can't be trained or saved after that.
         """
         if bits not in (None, 8, 32):
             raise UsageError(f"a network can compute with 8 or 32 bits, not with {bits}")
         if bits == 8 and not supported():
             raise UsageError("there are no products of 8 bits for this processor; choose 32 bits")
         if bits == 8 or (bits is None and self.notes.get("bits") == 8 and supported()):
-            for part in (self.network.encoder, self.network.queries, self.network.decoder, self.network.heads):
+            for part in (self.network.encoder, self.network.queries, self.network.decoder):
                 to_eight_bits(part)
+            noted = self.notes.get("rounded_heads")
+            for name in noted if isinstance(noted, list) else ():
+                if name in self.treebanks:
+                    for head in self.network.heads_of(name).heads.values():
+                        to_eight_bits(head)
 
     def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
         """Write the model into an existing, empty folder.

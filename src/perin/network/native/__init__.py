@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from pathlib import Path
 
 LIBRARY = Path(__file__).with_name("libperin.so")
@@ -21,7 +22,9 @@ class Layer(ctypes.Structure):
 
 @functools.cache
 def library() -> ctypes.CDLL | None:
-    """The compiled functions, or None if they are not there or can't run here."""
+    """The compiled functions, or None if they are not there, can't run here, or are not wanted (PERIN_NATIVE=0)."""
+    if os.environ.get("PERIN_NATIVE") == "0":
+        return None
     try:
         found = ctypes.CDLL(str(LIBRARY))
     except OSError:
