@@ -89,6 +89,14 @@ class FeedForward(nn.Sequential):
     def __init__(self, width: int, inner: int, activation: nn.Module) -> None:
         super().__init__(nn.Linear(width, inner), activation, nn.Linear(inner, width))
 
+    @property
+    def linear(self) -> tuple[nn.Linear, nn.Linear]:
+        """The layers before and after the activation."""
+        first, _, second = self
+        assert isinstance(first, nn.Linear)
+        assert isinstance(second, nn.Linear)
+        return first, second
+
 
 class Residual(nn.Module):
     """The pre-norm residual connection: ``x + dropout(sublayer(norm(x)))``."""

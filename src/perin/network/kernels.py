@@ -21,6 +21,9 @@ LARGEST_SUM = 128
 STEP, OUTPUTS = 8, 16
 """Inputs and outputs of the tiles that ``linear.c`` computes at a time."""
 
+ACTIVATIONS = {"relu": 0, "gelu": 1}
+"""Of :func:`feedforward`, as ``linear.c`` numbers them."""
+
 _SMALLEST = 1e-12
 _ZERO = 128
 """What stands for zero in an input without sign."""
@@ -71,7 +74,7 @@ class OwnKernel:
             tiles.sum(1, dtype=torch.int32) * _ZERO,
             _padded(torch.zeros(outputs) if bias is None else bias.detach().float(), OUTPUTS, 0),
         )
-        self._layer = Layer(inputs, outputs, *(array.data_ptr() for array in self._arrays))
+        self.layer = Layer(inputs, outputs, *(array.data_ptr() for array in self._arrays))
 
     @staticmethod
     def supported() -> bool:
@@ -80,13 +83,25 @@ class OwnKernel:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``x`` […, D] to […, D']."""
-        x, layer, own = x.contiguous(), self._layer, library()
+        x, layer, own = x.contiguous(), self.layer, library()
         assert own is not None
         assert x.shape[-1] == layer.inputs
         result = x.new_empty(*x.shape[:-1], layer.outputs)
         if own.linear(layer, x.data_ptr(), x.numel() // layer.inputs, result.data_ptr()):
             raise MemoryError(f"no memory for {layer.inputs} rounded inputs")
         return result
+
+
+def feedforward(first: OwnKernel, second: OwnKernel, activation: int, x: Tensor) -> Tensor:
+    """``x`` […, D] to […, D'] through two layers with one of :data:`ACTIVATIONS` between them."""
+    x, own = x.contiguous(), library()
+    assert own is not None
+    assert (x.shape[-1], first.layer.outputs) == (first.layer.inputs, second.layer.inputs)
+    result = x.new_empty(*x.shape[:-1], second.layer.outputs)
+    rows = x.numel() // first.layer.inputs
+    if own.feedforward(first.layer, second.layer, activation, x.data_ptr(), rows, result.data_ptr()):
+        raise MemoryError(f"no memory for {second.layer.inputs} rounded inputs")
+    return result
 
 
 class TorchKernel:

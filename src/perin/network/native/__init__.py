@@ -31,5 +31,6 @@ def library() -> ctypes.CDLL | None:
         return None
     number, address = ctypes.c_int64, ctypes.c_void_p
     found.linear.argtypes = [ctypes.POINTER(Layer), address, number, address]
+    found.feedforward.argtypes = [*[ctypes.POINTER(Layer)] * 2, ctypes.c_int, address, number, address]
     found.attention.argtypes = [*[address] * 4, number, number, number, address]
     return found if found.has_avx2() else None

@@ -15,6 +15,8 @@ enum { ROWS = 4, OUTPUTS = 16, STEP = 8 };
 /* Of a tile, whose sums fit the registers: rows of the input, outputs, and inputs that are multiplied at a time. */
 enum { BLOCK = 32 };
 /* Rows that go through a layer together, few enough to stay in the cache. */
+enum { RELU, GELU };
+/* Activations between two layers. */
 
 /* A layer; arrays are as kernels.py makes them: for a whole number of tiles. */
 struct layer {
@@ -112,6 +114,28 @@ AVX2 static void apply(const struct layer *layer, const float *x, int64_t count,
     }
 }
 
+/* x times the normal distribution up to x, whose error function is that of Abramowitz and Stegun, 7.1.26 (1.5e-7). */
+AVX2 static inline __m256 gelu(__m256 x) {
+    const __m256 one = _mm256_set1_ps(1.0f), sign_bit = _mm256_set1_ps(-0.0f);
+    const __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(0.70710678f)), z = _mm256_andnot_ps(sign_bit, scaled);
+    const __m256 t = _mm256_div_ps(one, _mm256_fmadd_ps(z, _mm256_set1_ps(0.3275911f), one));
+    static const float series[] = {1.061405429f, -1.453152027f, 1.421413741f, -0.284496736f, 0.254829592f};
+    __m256 tail = _mm256_set1_ps(series[0]);
+    for (int i = 1; i < 5; i++) tail = _mm256_fmadd_ps(tail, t, _mm256_set1_ps(series[i]));
+    tail = _mm256_mul_ps(_mm256_mul_ps(tail, t), exponential(_mm256_mul_ps(z, _mm256_xor_ps(z, sign_bit))));
+    const __m256 error = _mm256_or_ps(_mm256_sub_ps(one, tail), _mm256_and_ps(sign_bit, scaled));
+    return _mm256_mul_ps(_mm256_mul_ps(x, _mm256_set1_ps(0.5f)), _mm256_add_ps(one, error));
+}
+
+/* n numbers, a multiple of 8, in place. */
+AVX2 static void activate(float *x, int64_t n, int activation) {
+    const __m256 zero = _mm256_setzero_ps();
+    if (activation == RELU)
+        for (int64_t i = 0; i < n; i += 8) _mm256_storeu_ps(x + i, _mm256_max_ps(_mm256_loadu_ps(x + i), zero));
+    else
+        for (int64_t i = 0; i < n; i += 8) _mm256_storeu_ps(x + i, gelu(_mm256_loadu_ps(x + i)));
+}
+
 /* x [rows, inputs] to result [rows, outputs].  Returns 0, or 1 if there is no memory. */
 int linear(const struct layer *layer, const float *x, int64_t rows, float *result) {
     uint8_t *inputs = calloc(BLOCK, (size_t)up_to(STEP, layer->inputs));
@@ -120,4 +144,22 @@ int linear(const struct layer *layer, const float *x, int64_t rows, float *resul
         apply(layer, x + row * layer->inputs, rows - row < BLOCK ? rows - row : BLOCK, inputs, result + row * layer->outputs);
     free(inputs);
     return 0;
+}
+
+/* The same through two layers with an activation between them; nothing between them leaves the cache. */
+int feedforward(const struct layer *first, const struct layer *second, int activation, const float *x, int64_t rows,
+                float *result) {
+    const int64_t widest = first->inputs > second->inputs ? first->inputs : second->inputs;
+    uint8_t *inputs = calloc(BLOCK, (size_t)up_to(STEP, widest));
+    float *inner = calloc((size_t)up_to(8, BLOCK * first->outputs), sizeof(float));
+    const int failed = inputs == NULL || inner == NULL;
+    for (int64_t row = 0; row < rows && !failed; row += BLOCK) {
+        const int64_t count = rows - row < BLOCK ? rows - row : BLOCK;
+        apply(first, x + row * first->inputs, count, inputs, inner);
+        activate(inner, up_to(8, count * first->outputs), activation);
+        apply(second, inner, count, inputs, result + row * second->outputs);
+    }
+    free(inputs);
+    free(inner);
+    return failed;
 }
