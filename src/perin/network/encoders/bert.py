@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from perin.errors import ModelError
-from perin.network.attention import Attention, FeedForward
+from perin.network.attention import Attention, FeedForward, added
 from perin.network.dropout import Dropout
 from perin.network.layout import Layout
 
@@ -120,8 +120,8 @@ class BertLayer(nn.Module):
 
     def forward(self, x: Tensor, layout: Layout) -> Tensor:
         """``x`` [rows, D]."""
-        x = self.attention_norm(x + self.dropout(self.attention(x, layout)))
-        result: Tensor = self.norm(x + self.dropout(self.feedforward(x)))
+        x = self.attention_norm(added(x, self.dropout(self.attention(x, layout))))
+        result: Tensor = self.norm(added(x, self.dropout(self.feedforward(x))))
         return result
 
 

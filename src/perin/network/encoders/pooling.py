@@ -23,13 +23,12 @@ class LayerMixture(nn.Module):
 
     def forward(self, states: list[Tensor], sentences: Tensor, count: int) -> Tensor:
         """``states``: of each layer [rows, D]; ``sentences`` [rows] of ``count``.  The result is [rows, D]."""
-        if not self.training or self.rate == 0:
-            weights = self.scores.softmax(-1)
-            return torch.stack([state * weight for state, weight in zip(states, weights, strict=True)]).sum(0)
-        weights = self.weights(dropped((count, len(states)), self.rate, self.scores.device))[sentences]
+        weights = self.scores.softmax(-1)[None]
+        if self.training and self.rate > 0:
+            weights = self.weights(dropped((count, len(states)), self.rate, self.scores.device))[sentences]
         mixed = states[0] * weights[:, :1]
         for number, state in enumerate(states[1:], start=1):
-            mixed = torch.addcmul(mixed, state, weights[:, number : number + 1])
+            mixed.addcmul_(state, weights[:, number : number + 1])
         return mixed
 
     def weights(self, left_out: Tensor) -> Tensor:
