@@ -78,7 +78,7 @@ def table(figures: Figures) -> str:
         ("sentences", f"{figures.sentences} ({figures.tokens / figures.sentences:.1f} tokens each)"),
         ("cores", str(figures.threads)),
         ("bits", str(figures.bits)),
-        ("C code", "yes" if figures.native else "no: not compiled, or not for this processor"),
+        ("C code", "yes" if figures.native else "no: not compiled, not for this processor, or switched off"),
         ("sieves", ", ".join(figures.sieves) or "none"),
         ("start-up", f"{figures.start:.2f} s from the start of Python, {figures.load:.2f} s of it to load the model"),
         ("first short sentence", f"{1000 * figures.first:.0f} ms"),

@@ -25,12 +25,12 @@ def library() -> ctypes.CDLL | None:
     """The compiled functions, or None if they are not there, can't run here, or are not wanted (PERIN_NATIVE=0)."""
     if os.environ.get("PERIN_NATIVE") == "0":
         return None
+    number, address = ctypes.c_int64, ctypes.c_void_p
     try:
         found = ctypes.CDLL(str(LIBRARY))
-    except OSError:
+        found.linear.argtypes = [ctypes.POINTER(Layer), address, number, address]
+        found.feedforward.argtypes = [*[ctypes.POINTER(Layer)] * 2, ctypes.c_int, address, number, address]
+        found.attention.argtypes = [*[address] * 4, number, number, number, address]
+        return found if found.has_avx2() else None
+    except (OSError, AttributeError):  # no library, or one of older sources
         return None
-    number, address = ctypes.c_int64, ctypes.c_void_p
-    found.linear.argtypes = [ctypes.POINTER(Layer), address, number, address]
-    found.feedforward.argtypes = [*[ctypes.POINTER(Layer)] * 2, ctypes.c_int, address, number, address]
-    found.attention.argtypes = [*[address] * 4, number, number, number, address]
-    return found if found.has_avx2() else None
