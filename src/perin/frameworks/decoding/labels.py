@@ -72,10 +72,10 @@ class Ranking:
         self._first, self._likely = first.tolist(), likely.tolist()
         self._sure = (2 * likely >= 1 - scores[:, 0]).tolist()  # the other rules together are no more probable
 
-    def best_label(self, node: int, apply: Callable[[int], str | None]) -> tuple[str, float] | None:
+    def best_label(self, node: int, label_of: Callable[[int], str | None]) -> tuple[str, float] | None:
         """The most probable label of a node and its probability; None if no rule is defined.
 
-        ``apply`` yields the label of a rule's number, or None where the rule is undefined.
+        ``label_of`` yields the label of a rule's number, or None where the rule is undefined.
 
         >>> labels = {1: "dog", 2: "dogs", 3: "dog"}
         >>> Ranking(np.array([[0.1, 0.3, 0.4, 0.2]], dtype=np.float32)).best_label(0, labels.get)[0]
@@ -83,14 +83,14 @@ class Ranking:
         """
         if not self._first:
             return None
-        if self._sure[node] and (label := apply(self._first[node])) is not None:
+        if self._sure[node] and (label := label_of(self._first[node])) is not None:
             return label, self._likely[node]
         totals: dict[str, float] = {}
         scores = self._scores[node]
         for rank, number in enumerate(self._numbers(node)):
             if totals and rank >= _CANDIDATES:
                 break
-            if (label := apply(number)) is not None:
+            if (label := label_of(number)) is not None:
                 totals[label] = totals.get(label, 0.0) + float(scores[number])
         return max(totals.items(), key=lambda pair: pair[1]) if totals else None
 
