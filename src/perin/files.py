@@ -28,6 +28,13 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return STDIN if name == "-" else name
 
 
+def cache_folder() -> Path:
+    """Where what can be made again is kept: ``$PERIN_CACHE``, or ``perin`` below the user's cache folder."""
+    chosen = os.environ.get("PERIN_CACHE")
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(chosen) if chosen else user / "perin"
+
+
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     r"""Yield the lines of a text file without their line ends, decoding gzip and UTF-8 (a byte-order mark is dropped).
 

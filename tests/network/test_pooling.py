@@ -81,3 +81,12 @@ def test_token_without_subwords_has_a_learned_vector():
     torch.testing.assert_close(vectors[1], pooling.norm(pooling.bare))
     vectors[1, 0].backward()
     assert pooling.bare.grad.abs().sum() > 0
+
+
+def test_a_mixture_can_start_at_the_middle_layers():
+    even = LayerMixture(12, rate=0.0).scores.softmax(-1)
+    middle = LayerMixture(12, rate=0.0, middle=True).scores.softmax(-1)
+    torch.testing.assert_close(even, torch.full((12,), 1 / 12))
+    torch.testing.assert_close(middle, middle.flip(0))
+    assert middle.argmax() in (5, 6)
+    assert middle[-1] < middle[5] / 30

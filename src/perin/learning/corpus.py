@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 
 import torch
 
 from perin.errors import InputError
-from perin.files import read_lines
+from perin.files import cache_folder, read_lines
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
@@ -157,13 +156,6 @@ def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentenc
     if graph.id not in tokens:
         raise InputError("there are no tokens for this graph", graph=graph.id)
     return align(tokens[graph.id], graph.input)
-
-
-def cache_folder() -> Path:
-    """Where rule sets and prepared data are kept: ``$PERIN_CACHE``, or ``perin`` below the user's cache folder."""
-    chosen = os.environ.get("PERIN_CACHE")
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(chosen) if chosen else user / "perin"
 
 
 def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:

