@@ -3,7 +3,7 @@
 python benchmarks/parsing.py [MODEL] [--framework eds] [--data ../shared/data] [--sentences 300] [--repeats 3]
 
 The first way is that of research code: one sentence at a time, all cores for its matrix products, 32 bits, all queries.
-The others are `perin bench` with and without 8 bits, sieve and C code.  Of the repeats the median is printed, and the
+The others are `perin bench` with and without 8 bits and C code.  Of the repeats the median is printed, and the
 range.
 """
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     folder = model_folder(arguments.model)
-    whole = Parser.load(folder, bits=32, sieve=False)
+    whole = Parser.load(folder, bits=32)
     (name,) = whole.chosen(arguments.framework)
     graphs = list(itertools.islice(load(arguments.data / name / "dev.mrp.gz"), arguments.sentences))
     print(describe())
@@ -47,20 +47,18 @@ def main() -> None:
         file = str(Path(place) / "sentences.mrp")
         dump(graphs, file)
 
-        def bench(bits: int, *, sieve: bool, native: bool = False) -> Callable[[], float]:
+        def bench(bits: int, *, native: bool = False) -> Callable[[], float]:
             def speed() -> float:
                 with unittest.mock.patch.dict(os.environ, {} if native else {"PERIN_NATIVE": "0"}):
-                    return measure(folder, file, arguments.framework, bits=bits, sieve=sieve).sentences_per_second
+                    return measure(folder, file, arguments.framework, bits=bits).sentences_per_second
 
             return speed
 
         ways = {
             "one at a time, 32 bits": lambda: one_at_a_time(whole, name, graphs),
-            "batches in processes, 32 bits": bench(32, sieve=False),
-            "  with sieve": bench(32, sieve=True),
-            "  with 8 bits": bench(8, sieve=False),
-            "  with sieve and 8 bits": bench(8, sieve=True),
-            "  with sieve, 8 bits, C code": bench(8, sieve=True, native=True),
+            "batches in processes, 32 bits": bench(32),
+            "  with 8 bits": bench(8),
+            "  with 8 bits and C code": bench(8, native=True),
         }
         found: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(arguments.repeats):

@@ -204,20 +204,16 @@ class TestBits:
             Parser.load(folder, bits=8)
 
 
-def test_sieves_are_kept_beside_the_weights(model, folder, tmp_path):
-    sifted = Model.load(folder)
-    name = next(iter(sifted.treebanks))
-    sieve = sifted.network.add_sieve(name)
-    sifted.save(tmp_path, half=False)
-    assert (tmp_path / "weights.safetensors").read_bytes() == (folder / "weights.safetensors").read_bytes()
-    loaded = Model.load(tmp_path)
-    assert set(loaded.network.sieves) == {name}
-    assert torch.equal(loaded.network.sieves[name].inner.weight, sieve.inner.weight)
-    assert not Parser.load(tmp_path, sieve=False).model.network.sieves
-    weights = (tmp_path / "sieves.safetensors").read_bytes()
-    (tmp_path / "sieves.safetensors").write_bytes(weights[:-8])
-    with pytest.raises(ModelError, match=r"sieves\.safetensors can't be read"):
-        Model.load(tmp_path)
-    (tmp_path / "sieves.safetensors").unlink()
-    with pytest.raises(ModelError, match=r"sieves\.safetensors is missing"):
-        Model.load(tmp_path)
+def test_query_filters_of_older_models_are_ignored(folder, tmp_path):
+    """Version 0.1 could keep a ``sieve`` for a treebank, in a file of its own."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    for entry in config["treebanks"].values():
+        entry["sieve"] = True
+    path.write_text(json.dumps(config), encoding="utf-8")
+    (tmp_path / "sieves.safetensors").write_bytes(b"whatever")
+    again, before = Model.load(tmp_path), Model.load(folder)
+    assert again.treebanks == before.treebanks
+    weights = before.network.state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in again.network.state_dict().items())

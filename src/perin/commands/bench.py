@@ -62,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.language,
             threads=arguments.threads,
             bits=arguments.bits,
-            sieve=arguments.sieve,
         )
     print(json.dumps(asdict(figures)) if arguments.json else table(figures))
     return 0
@@ -79,7 +78,6 @@ def table(figures: Figures) -> str:
         ("cores", str(figures.threads)),
         ("bits", str(figures.bits)),
         ("C code", "yes" if figures.native else "no: not compiled, not for this processor, or switched off"),
-        ("sieves", ", ".join(figures.sieves) or "none"),
         ("start-up", f"{figures.start:.2f} s from the start of Python, {figures.load:.2f} s of it to load the model"),
         ("first short sentence", f"{1000 * figures.first:.0f} ms"),
         ("one short sentence later", f"{1000 * figures.latency:.1f} ms"),

@@ -95,7 +95,6 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
         offline=arguments.offline,
         threads=arguments.threads,
         bits=arguments.bits,
-        sieve=arguments.sieve,
     )
 
     def progress(results: Iterator[Parsed]) -> Iterable[Parsed]:

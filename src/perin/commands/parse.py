@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
         longest=arguments.longest or LONGEST,
         bits=arguments.bits,
-        sieve=arguments.sieve,
     )
     shown = arguments.output == STANDARD and sys.stdout.isatty()
     tally = parser.parse_file(
@@ -117,7 +116,6 @@ def add_speed_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--threads", type=count, metavar="N", help="cores to use (default: all)")
     add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
-    add("--no-sieve", dest="sieve", action="store_false", help="look at all queries: slower, a little better")
 
 
 def count(text: str) -> int:

@@ -26,7 +26,6 @@ from perin.learning.processes import Processes
 from perin.learning.recipe import Recipe
 from perin.learning.report import write_report
 from perin.learning.schema import as_dict
-from perin.learning.sieves import add_sieves
 from perin.learning.trainer import Trainer
 
 RECIPE = "recipe.json"
@@ -104,11 +103,6 @@ def _finish(trainer: Trainer, folder: Path) -> None:
         choose_null_limits(model, corpus.dev, budget=budget)
         limits = ", ".join(f"{treebank.null_limit:g} for {name}" for name, treebank in model.treebanks.items())
         trainer.live.say(f"a query is a node if the probability of null is below {limits}: the best on dev")
-        inputs = {
-            name: [example.input for example in corpus.examples if example.treebank == name] for name in model.treebanks
-        }
-        for name, choice in add_sieves(model, inputs, corpus.dev, budget=budget).items():
-            trainer.live.say(f"{name}: {choice}")
         found = evaluate(model, corpus.dev, budget=budget)
         trainer.live.say(f"dev {found}")
         model.notes["dev"] = found.scores

@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from perin.network.attention import Attention, FeedForward, Residual
-from perin.network.layout import Layout, pick
+from perin.network.layout import Layout
 
 
 class Queries(nn.Module):
@@ -19,10 +19,10 @@ class Queries(nn.Module):
         self.width = width
         self.linear = nn.Linear(source, queries * width)
 
-    def forward(self, tokens: Tensor, rows: Tensor | None = None) -> Tensor:
-        """``tokens`` [T, source] to [T * Q, width], or to some rows of that; query q belongs to token q // Q."""
-        queries = self.linear(tokens).view(-1, self.width)
-        return queries.tanh() if rows is None else pick(queries, rows).tanh()
+    def forward(self, tokens: Tensor) -> Tensor:
+        """``tokens`` [T, source] to [T * Q, width]; query q belongs to token q // Q."""
+        queries: Tensor = self.linear(tokens).view(-1, self.width)
+        return queries.tanh()
 
 
 class Decoder(nn.Module):

@@ -19,7 +19,6 @@ from perin.network.heads import Heads, TreebankHeads
 from perin.network.inputs import InputBatch
 from perin.network.layout import Layout, pick
 from perin.network.settings import NetworkSettings
-from perin.network.sieve import Sieve
 from perin.network.sizes import HeadSizes
 
 
@@ -52,12 +51,10 @@ class Hidden:
     tokens: Tensor
     """[tokens, D], as in :class:`Encoding`."""
     token_layout: Layout
-    passed: NDArray[np.int64] | None = None
-    """[queries]: their rows among the queries of all tokens, if a sieve has left some out."""
 
 
 class Network(nn.Module):
-    """Encoder, decoder, and for each treebank its queries and heads, later perhaps also a sieve.
+    """Encoder, decoder, and for each treebank its queries and heads.
 
     ``pretrained`` false leaves a pretrained encoder's weights random, for a saved model to be loaded into.
     """
@@ -88,13 +85,6 @@ class Network(nn.Module):
             settings.attention_dropout,
         )
         self.heads = Heads(settings, width, treebanks)
-        self.sieves = nn.ModuleDict()
-
-    def add_sieve(self, treebank: str) -> Sieve:
-        """Give a treebank a new sieve, which is used from now on except in training."""
-        sieve = Sieve(self.width, self.treebanks[treebank].queries)
-        self.sieves[treebank] = sieve
-        return sieve
 
     def encode(self, batch: InputBatch) -> Encoding:
         """One pass of the encoder, which can serve several treebanks."""
@@ -110,18 +100,10 @@ class Network(nn.Module):
         return Encoding(contextual, tokens, batch.tokens)
 
     def decode(self, encoding: Encoding, treebank: str) -> Hidden:
-        """The hidden states of a treebank's queries: of all, or of those that pass its sieve."""
+        """The hidden states of a treebank's queries."""
         layout = encoding.layout.repeated(self.treebanks[treebank].queries)
-        passed = rows = None
-        if treebank in self.sieves and not self.training:
-            sieve = self.sieves[treebank]
-            assert isinstance(sieve, Sieve)
-            passed = sieve.passed(encoding.contextual, layout)
-            rows = torch.from_numpy(passed).to(layout.device)
-            layout = Layout(np.bincount(layout.sequences[passed], minlength=layout.batch), layout.device)
-        queries = self.queries[treebank](encoding.contextual, rows)
-        h = self.decoder(queries, layout, encoding.tokens, encoding.layout)
-        return Hidden(h, layout, encoding.tokens, encoding.layout, passed)
+        h = self.decoder(self.queries[treebank](encoding.contextual), layout, encoding.tokens, encoding.layout)
+        return Hidden(h, layout, encoding.tokens, encoding.layout)
 
     def forward(
         self, batch: InputBatch, sentences: Mapping[str, NDArray[np.int64] | None] | None = None

@@ -73,8 +73,7 @@ def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
     rows, probabilities = _nodes(hidden.queries, layout, heads)
     h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
     counts = np.bincount(layout.sequences[rows], minlength=layout.batch)
-    starts = hidden.token_layout.starts * heads.sizes.queries
-    accepted = (rows if hidden.passed is None else hidden.passed[rows]) - np.repeat(starts, counts)
+    accepted = rows - np.repeat(layout.starts, counts)
     ends, token_ends = np.cumsum(counts), np.cumsum(hidden.token_layout.lengths)
     outputs: list[Output] = []
     for first, last in _groups(counts):

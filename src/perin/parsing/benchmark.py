@@ -42,8 +42,6 @@ class Figures:
     bits: int
     native: bool
     """Whether the package's C code is there and used."""
-    sieves: list[str]
-    """Those of the treebanks whose queries go through a sieve."""
     start: float
     """From the start of Python to a parser that is ready."""
     load: float
@@ -80,7 +78,6 @@ def measure(
     *,
     threads: int | None = None,
     bits: int | None = None,
-    sieve: bool = True,
 ) -> Figures:
     """Measure the model of a folder on the sentences of a file, in a process of its own."""
     request = {
@@ -90,7 +87,6 @@ def measure(
         "language": language,
         "threads": threads,
         "bits": bits,
-        "sieve": sieve,
         "started": time.time(),
     }
     done = subprocess.run(
@@ -119,11 +115,10 @@ def _measured(
     language: str | None,
     threads: int | None,
     bits: int | None,
-    sieve: bool,
     started: float,
 ) -> Figures:
     imported = time.time()
-    parser = Parser.load(folder, threads=threads, bits=bits, sieve=sieve)
+    parser = Parser.load(folder, threads=threads, bits=bits)
     loaded = time.time()
     names = parser.chosen(framework, language)
     language = parser.treebanks[names[0]].vocabulary.language
@@ -143,7 +138,6 @@ def _measured(
         threads or torch.get_num_threads(),
         parser.model.bits,
         library() is not None,
-        [name for name in names if name in parser.model.network.sieves],
         loaded - started,
         loaded - imported,
         first,

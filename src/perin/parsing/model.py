@@ -2,7 +2,6 @@
 
     config.json              what the network is made of, its treebanks, the version of this format
     weights.safetensors      the weights, in half or single precision
-    sieves.safetensors       those of the treebanks' sieves, if there are any
     vocabularies/NAME.json   rules and classes of each treebank
     encoder/                 configuration and tokenizer of a pretrained encoder
     README.md                the model card
@@ -35,14 +34,11 @@ from perin.parsing.weights import (
     assign_weights,
     encoder_weights,
     frozen_weights,
-    read_sieves,
     read_weights,
-    write_sieves,
     write_weights,
 )
 
 WEIGHTS = "weights.safetensors"
-SIEVES = "sieves.safetensors"
 
 FORMAT = 1
 """The version of the folder's form; raised when older code can't read what newer code writes."""
@@ -157,8 +153,6 @@ class Model:
         """
         left_out = frozen_weights(self.network) if without_frozen else {}
         write_weights(self.network, folder / WEIGHTS, half=half, left_out=left_out)
-        if self.network.sieves:
-            write_sieves(self.network, folder / SIEVES, half=half)
         if self.settings.encoder != CHARACTERS:
             copy_description(self.settings.encoder, folder / "encoder")
         (folder / "vocabularies").mkdir()
@@ -179,7 +173,6 @@ class Model:
                     "family": treebank.family,
                     "shared": list(treebank.shared),
                     "null_limit": treebank.null_limit,
-                    "sieve": name in self.network.sieves,
                 }
                 for name, treebank in self.treebanks.items()
             },
@@ -204,8 +197,6 @@ class Model:
         path = folder / WEIGHTS
         weights = read_weights(path) | encoder_weights(settings, _left_out(config, folder))
         assign_weights(network, weights, path)
-        if sifted := [name for name, entry in config["treebanks"].items() if entry.get("sieve")]:
-            read_sieves(network, sifted, folder / SIEVES)
         return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
 
 

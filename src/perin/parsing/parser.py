@@ -59,19 +59,14 @@ class Parser:
         threads: int | None = None,
         longest: int = LONGEST,
         bits: int | None = None,
-        sieve: bool = True,
     ) -> Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
         ``bits``: 32, or 8, which is faster where the processor has instructions for it; by default what the model says
-        is enough.  ``sieve`` false makes the decoder look at all queries, also at those that the model's sieve takes
-        for no nodes: slower and, where the sieve errs, better.  A first word is parsed right away, so that no later
-        sentence waits for dictionaries.
+        is enough.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         model = Model.load(model_folder(name, revision=revision, offline=offline))
-        if not sieve:
-            model.network.sieves.clear()
         model.round_weights(bits)
         first, treebank = next(iter(model.treebanks.items()))
         parse_batch(model, [tokenize("word", treebank.vocabulary.language)], [first], probabilities=False)
@@ -270,12 +265,9 @@ def load(
     threads: int | None = None,
     longest: int = LONGEST,
     bits: int | None = None,
-    sieve: bool = True,
 ) -> Parser:
     """Load a parser: :meth:`Parser.load` under a shorter name."""
-    return Parser.load(
-        name, revision=revision, offline=offline, threads=threads, longest=longest, bits=bits, sieve=sieve
-    )
+    return Parser.load(name, revision=revision, offline=offline, threads=threads, longest=longest, bits=bits)
 
 
 def _size(item: Parsed) -> int:

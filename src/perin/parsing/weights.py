@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from perin.errors import ModelError
 from perin.network.encoders.encoder import build_encoder
@@ -16,24 +16,15 @@ from perin.network.settings import NetworkSettings
 
 _ENCODER = "encoder."
 """What the names of the encoder's weights begin with in a network."""
-_SIEVES = "sieves."
 
 
 def write_weights(network: Network, path: Path, *, half: bool, left_out: Iterable[str] = ()) -> None:
-    """Write the weights, in 16-bit floats if ``half``, but for some and for those of sieves."""
-    _write(_without_sieves(network), path, half=half, left_out=left_out)
+    """Write the weights but for those left out, in 16-bit floats if ``half``."""
+    from safetensors.torch import save_file
 
-
-def write_sieves(network: Network, path: Path, *, half: bool) -> None:
-    """Write the weights of a network's sieves."""
-    _write(network.sieves.state_dict(), path, half=half)
-
-
-def read_sieves(network: Network, treebanks: Iterable[str], path: Path) -> None:
-    """Give a network the sieves of some treebanks from a file."""
-    for treebank in treebanks:
-        network.add_sieve(treebank)
-    _assign(network.sieves, network.sieves.state_dict(), read_weights(path), path)
+    left_out = set(left_out)
+    weights = network.state_dict()
+    save_file({name: _stored(weight, half) for name, weight in weights.items() if name not in left_out}, path)
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
@@ -75,28 +66,13 @@ def encoder_weights(settings: NetworkSettings, checksums: Mapping[str, int]) -> 
 
 def assign_weights(network: Network, weights: Mapping[str, Tensor], path: Path) -> None:
     """Make the weights those of a network; ``path`` is where they are from."""
-    _assign(network, _without_sieves(network), weights, path)
-
-
-def _without_sieves(network: Network) -> dict[str, Tensor]:
-    return {name: weight for name, weight in network.state_dict().items() if not name.startswith(_SIEVES)}
-
-
-def _write(weights: Mapping[str, Tensor], path: Path, *, half: bool, left_out: Iterable[str] = ()) -> None:
-    from safetensors.torch import save_file
-
-    left_out = set(left_out)
-    save_file({name: _stored(weight, half) for name, weight in weights.items() if name not in left_out}, path)
-
-
-def _assign(module: nn.Module, own: Mapping[str, Tensor], weights: Mapping[str, Tensor], path: Path) -> None:
-    """Make the weights those of a module, whose ``own`` ones have the right names and shapes."""
+    own = network.state_dict()
     differing = set(own) ^ set(weights) | {
         name for name in set(own) & set(weights) if own[name].shape != weights[name].shape
     }
     if differing:
         raise ModelError(f"{path} does not fit config.json: {min(differing)} and {len(differing) - 1} more differ")
-    module.load_state_dict(weights, strict=False, assign=True)
+    network.load_state_dict(weights, strict=False, assign=True)
 
 
 def _stored(weight: Tensor, half: bool) -> Tensor:
