@@ -24,12 +24,12 @@ import torch
 from machine import describe
 from torch import Tensor, nn
 
+from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.network.eightbit import to_eight_bits
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
 from perin.network.kernels import Kernel, OwnKernel, TorchKernel
 from perin.network.layout import Layout
-from perin.parsing.batches import BUDGET, MOST, cost, cut
 from perin.parsing.reading import read_sentences
 
 Backend = Callable[[Tensor, Layout], Tensor]

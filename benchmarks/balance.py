@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 from machine import describe
 
-from perin.learning.corpus import Corpus, load_corpus
-from perin.learning.evaluation import evaluate
-from perin.learning.journal import LiveLine
-from perin.learning.processes import Processes
+from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
-from perin.learning.trainer import Trainer
+from perin.learning.run.evaluation import evaluate
+from perin.learning.run.journal import LiveLine
+from perin.learning.run.processes import Processes
+from perin.learning.run.training import Trainer
 
 KINDS = ("hidden", "layer", "equal")
 

@@ -18,12 +18,12 @@ from pathlib import Path
 import torch
 from machine import describe
 
+from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.repeats import learn_repeats
-from perin.frameworks.prediction import Prediction
 from perin.graphs import load
 from perin.graphs.graph import Graph
+from perin.model.model import Model, Treebank
 from perin.parsing.inference import predictions
-from perin.parsing.model import Model, Treebank
 from perin.scoring import score
 from perin.scoring.statistics import contrast
 from perin.text import tokenize

@@ -13,12 +13,12 @@ from pathlib import Path
 import torch
 from machine import describe
 
+from perin.files import whole_folder
 from perin.frameworks.treebank import read_treebank
-from perin.learning.corpus import Split
-from perin.learning.folders import whole_folder
-from perin.learning.limits import LIMITS, choose_null_limits
-from perin.parsing.model import Model
-from perin.parsing.sources import model_folder
+from perin.learning.data.corpus import Split
+from perin.learning.run.null_threshold import LIMITS, choose_null_limits
+from perin.model.model import Model
+from perin.model.sources import model_folder
 
 
 def main() -> None:

@@ -20,17 +20,17 @@ from typing import Any
 from machine import describe
 
 from perin.errors import UsageError
+from perin.files import whole_folder
 from perin.frameworks.treebank import read_treebank
 from perin.frameworks.trip import round_trip
 from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Tolerant
-from perin.learning.evaluation import TYPES, parse_treebank
-from perin.learning.folders import whole_folder
+from perin.learning.run.evaluation import TYPES, parse_treebank
+from perin.model.model import Model, Treebank
+from perin.model.sources import model_folder
 from perin.network.eightbit import supported
 from perin.parsing.benchmark import Figures, measure
-from perin.parsing.model import Model, Treebank
 from perin.parsing.parser import Parser
-from perin.parsing.sources import model_folder
 from perin.scoring import score
 from perin.scoring.tally import Tally
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from perin.frameworks.registry import framework
-from perin.learning.corpus import load_corpus
-from perin.learning.evaluation import evaluate
-from perin.learning.journal import LiveLine
-from perin.learning.processes import Processes
+from perin.learning.data.corpus import load_corpus
 from perin.learning.recipe import Recipe, load_recipe
-from perin.learning.trainer import Trainer
+from perin.learning.run.evaluation import evaluate
+from perin.learning.run.journal import LiveLine
+from perin.learning.run.processes import Processes
+from perin.learning.run.training import Trainer
 
 TREEBANKS = ("amr-eng", "amr-zho", "drg-eng", "drg-deu", "eds-eng", "ptg-eng", "ptg-ces", "ucca-eng", "ucca-deu")
 

@@ -23,10 +23,10 @@ from machine import describe
 
 from perin.graphs.codecs.registry import dump, load
 from perin.graphs.graph import Graph
+from perin.model.sources import model_folder
 from perin.parsing.benchmark import measure
 from perin.parsing.inference import parse_batch
 from perin.parsing.parser import Parser
-from perin.parsing.sources import model_folder
 from perin.text.tokenizer import tokenize
 
 

@@ -22,8 +22,8 @@ from machine import describe
 
 from perin.graphs.codecs.registry import load
 from perin.graphs.validation import findings
-from perin.parsing.model import Model
-from perin.parsing.sources import bundled, model_folder
+from perin.model.model import Model
+from perin.model.sources import bundled, model_folder
 
 
 def main() -> None:

@@ -23,12 +23,12 @@ from perin.frameworks.drg import DRG
 from perin.frameworks.registry import framework, register
 from perin.frameworks.steps.relations import MEMBER, RelationsAsEdges, relations
 from perin.graphs.graph import Graph, Property
-from perin.learning.corpus import Corpus, load_corpus
-from perin.learning.evaluation import evaluate
-from perin.learning.journal import LiveLine
-from perin.learning.processes import Processes
+from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
-from perin.learning.trainer import Trainer
+from perin.learning.run.evaluation import evaluate
+from perin.learning.run.journal import LiveLine
+from perin.learning.run.processes import Processes
+from perin.learning.run.training import Trainer
 
 BOXED = Property("boxed", True)
 """Nodes with properties are not folded."""

@@ -22,15 +22,16 @@ from typing import Any
 import torch
 from machine import describe, forget_peak, memory
 
-from perin.learning import step as step_module
-from perin.learning.balance import Balance
-from perin.learning.corpus import Corpus, load_corpus
-from perin.learning.frequencies import count_frequencies
+from perin.learning.data.batches import Batch, Example, collate
+from perin.learning.data.corpus import Corpus, load_corpus
+from perin.learning.objective import step as step_module
+from perin.learning.objective.balance import Balance
+from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.recipe import load_recipe
-from perin.learning.step import Batch, Objective, collate, make_balances, training_step
+from perin.learning.run.start import count_frequencies
+from perin.model.model import Model
 from perin.network.heads import TreebankHeads
 from perin.network.network import Network
-from perin.parsing.model import Model
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "batch": [],
@@ -146,7 +147,7 @@ def run(model: Model, corpus: Corpus, arguments: argparse.Namespace, clock: Cloc
     optimizer = torch.optim.AdamW(weights, lr=1e-4, fused=True)
     queries = {name: sizes.queries for name, sizes in network.treebanks.items()}
 
-    def one(group: list[step_module.Example]) -> None:
+    def one(group: list[Example]) -> None:
         with clock.part("batch"):
             batch: Batch = collate(group, model.preparation, queries)
         training_step(network, batch, Objective(), balances, backward=clock.timed("backward", torch.autograd.backward))

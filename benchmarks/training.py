@@ -141,11 +141,11 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
     import torch
     from machine import memory
 
-    from perin.learning.corpus import load_corpus
-    from perin.learning.journal import LiveLine
-    from perin.learning.processes import Processes
+    from perin.learning.data.corpus import load_corpus
     from perin.learning.recipe import load_recipe
-    from perin.learning.trainer import Trainer
+    from perin.learning.run.journal import LiveLine
+    from perin.learning.run.processes import Processes
+    from perin.learning.run.training import Trainer
 
     class Enough(Exception):
         pass
@@ -197,8 +197,8 @@ def whole_run(name: str, data: str, threads: int) -> dict[str, Any]:
     from machine import memory
 
     from perin.learning.recipe import load_recipe
-    from perin.learning.training import train
-    from perin.parsing.model import Model
+    from perin.learning.run.training import train
+    from perin.model.model import Model
 
     torch.set_num_threads(threads)
     limits = ("treebanks.0.limit=300", "evaluation.limit=50", "learning.epochs=1")

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from perin.commands.main import main
+from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.graphs.codecs.registry import dump, load
 from perin.graphs.graph import Anchor, Edge, Graph, Node
 from perin.parsing.parser import Parser
-from perin.text.sentence import Sentence
 
 TEXTS = ("Kim sleeps.", "Dogs bark at Kim.", "We saw it.", "Why?", "Nobody knows whether they bark.", "It rains.")
 OPTIONS = ["--threads", "1"]

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence, Token
+from perin.contract.target import Target
 from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_vocabulary
-from perin.frameworks.prediction import Prediction
 from perin.frameworks.registry import framework
-from perin.frameworks.target import Target
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet
-from perin.text.sentence import Sentence, Token
 
 RELATIVE = (
     'token_first(1, "", 0, 0, "", "")',

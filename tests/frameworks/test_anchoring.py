@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.contract.sentence import Sentence, Token
 from perin.frameworks.anchoring import Anchoring
 from perin.graphs.graph import Anchor
 from perin.graphs.normalisation import normal_anchors
-from perin.text.sentence import Sentence, Token
 
 TEXT = "Kim, who (barks) ."
 SENTENCE = Sentence(

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from perin.contract.sentence import Sentence, Token
 from perin.frameworks.eds import EDS
 from perin.frameworks.fitting import fitted, lost_anchors
 from perin.graphs.graph import Anchor, Graph, Node
-from perin.text.sentence import Sentence, Token
 
 TEXT = "Meeresgrund, tief (unten)."
 GRAPH = Graph(

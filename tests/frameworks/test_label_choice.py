@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.labels import Labelling, Ranking, least_loss
-from perin.frameworks.prediction import Prediction
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import RuleSpace

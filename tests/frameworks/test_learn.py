@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from perin.contract.sentence import Sentence, Token
 from perin.errors import InputError
 from perin.frameworks import learn_from_treebank
 from perin.frameworks.amr import AMR
@@ -16,7 +17,6 @@ from perin.frameworks.trip import round_trip
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node
 from perin.graphs.isomorphism import isomorphic
-from perin.text.sentence import Sentence, Token
 
 WORDS = [("Hund", "dog"), ("Katze", "cat"), ("Pferd", "horse"), ("Vogel", "bird")]
 

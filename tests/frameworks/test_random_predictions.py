@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.contract.sentence import Sentence, Token
 from perin.graphs import dumps, findings, loads
 from perin.graphs.graph import Graph, Node
 from perin.graphs.isomorphism import isomorphic
-from perin.text.sentence import Sentence, Token
 
 
 def _sentence(length: int) -> Sentence:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence
+from perin.contract.target import Target
 from perin.errors import InputError
 from perin.frameworks.perfect import layout, perfect_prediction
-from perin.frameworks.prediction import Prediction
-from perin.frameworks.target import Target
 from perin.graphs import findings
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.isomorphism import isomorphic
-from perin.text.sentence import Sentence
 
 
 def _perfect(sample: Any, target: Target, queries: int | None = None) -> Prediction:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin.contract.sentence import Sentence, Token
 from perin.frameworks import registry
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
@@ -20,7 +21,6 @@ from perin.graphs import dump, findings, validation
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.isomorphism import isomorphic
 from perin.labels.space import RuleSpace
-from perin.text.sentence import Sentence, Token
 
 # The framework: words are nodes, labelled by their lemmas in capitals; "shout" is a property of the edge before "!".
 
@@ -159,7 +159,7 @@ def test_it_is_trained_and_parses(toy: Framework, tmp_path: Path, monkeypatch: p
     import torch
 
     from perin.learning.recipe import load_recipe
-    from perin.learning.training import train
+    from perin.learning.run.training import train
     from perin.parsing.parser import Parser
 
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from perin.contract.sentence import Sentence, Token
 from perin.errors import InputError
 from perin.frameworks.encoding import attribute_class
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Edge, Graph, Node, Property
-from perin.text.sentence import Sentence, Token
 
 MEMBER, EFFECTIVE = Property("member", True), Property("effective", True)
 

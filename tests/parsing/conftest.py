@@ -13,8 +13,8 @@ from perin.frameworks.registry import framework
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet
+from perin.model.model import Model, Treebank
 from perin.network.settings import NetworkSettings
-from perin.parsing.model import Model, Treebank
 from perin.parsing.parser import Parser
 
 SETTINGS = NetworkSettings(

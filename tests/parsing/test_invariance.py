@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from perin.graphs.codecs.registry import load
+from perin.model.sources import BOX, bundled
 from perin.parsing.inference import parse_batch, predictions
 from perin.parsing.parser import Parser
-from perin.parsing.sources import BOX, bundled
 from perin.text import tokenize
 
 SENTENCES = 1000

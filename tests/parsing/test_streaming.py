@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.parsing.batches import cost
+from perin.model.batches import cost
 from perin.parsing.streaming import LARGEST_WINDOW, WINDOW_TOKENS, in_order, windows
 
 

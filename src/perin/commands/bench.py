@@ -47,8 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
+    from perin.model.sources import model_folder
     from perin.parsing.benchmark import measure
-    from perin.parsing.sources import model_folder
 
     with tempfile.TemporaryDirectory() as folder:
         file = arguments.file

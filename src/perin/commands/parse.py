@@ -51,9 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse; see the module's text for the exit code."""
     source = _source(arguments)
-    from perin.parsing.batches import MOST
+    from perin.model.batches import MOST
+    from perin.model.sources import default_model
     from perin.parsing.parser import ALL, LONGEST, Parser
-    from perin.parsing.sources import default_model
 
     framework = None if arguments.framework == ALL else arguments.framework
     parser = Parser.load(

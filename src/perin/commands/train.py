@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = load_recipe(arguments.recipe, arguments.set)
     import torch
 
-    from perin.learning.journal import services
-    from perin.learning.training import train
+    from perin.learning.run.journal import services
+    from perin.learning.run.training import train
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)

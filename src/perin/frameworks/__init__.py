@@ -4,11 +4,11 @@ A treebank's graph is changed by reversible :mod:`steps <perin.frameworks.steps>
 :mod:`decoding <perin.frameworks.decoding>` turns scores into such a graph, and the same steps change it back.
 """
 
+from perin.contract.prediction import Prediction
+from perin.contract.target import Target
 from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_from_treebank, learn_vocabulary
-from perin.frameworks.prediction import Prediction
 from perin.frameworks.registry import framework, register
-from perin.frameworks.target import Target
 from perin.frameworks.vocabulary import Vocabulary
 
 __all__ = [

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Scores
+from perin.contract.arrays import Bools, Scores
+from perin.contract.sentence import Sentence
 from perin.graphs.graph import Anchor
 from perin.graphs.normalisation import trimmed_runs
-from perin.text.sentence import Sentence
 
 _SMALLEST = 1e-9
 

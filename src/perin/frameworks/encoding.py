@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Ints, true_columns
+from perin.contract.arrays import Bools, Ints, true_columns
+from perin.contract.sentence import Sentence
 from perin.frameworks.lexicon import class_name
 from perin.frameworks.steps.step import FLAG, flagged
 from perin.frameworks.vocabulary import AttributeClass, Vocabulary
@@ -14,7 +15,6 @@ from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_attributes
 from perin.labels.ruleset import ANY_TOKEN, RuleSet
 from perin.labels.space import LabelItem, fold
-from perin.text.sentence import Sentence
 
 
 def label_items(graph: Graph, sentence: Sentence, anchors: Bools | None) -> list[LabelItem]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from perin.contract.sentence import Sentence, Token
 from perin.frameworks.framework import Framework
 from perin.graphs.graph import Anchor, Graph
 from perin.graphs.normalisation import normal_anchors
 from perin.text import refine, tokenize
-from perin.text.sentence import Sentence, Token
 
 
 @dataclass(frozen=True)

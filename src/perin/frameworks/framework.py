@@ -6,23 +6,23 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from perin.contract.arrays import Bools
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence
+from perin.contract.target import Target
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools
 from perin.frameworks.decoding.assembly import assembled, with_probabilities
 from perin.frameworks.decoding.edge_labels import choose_edge_labels
 from perin.frameworks.decoding.labels import Labelling, absolute_rules
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
-from perin.frameworks.prediction import Prediction
 from perin.frameworks.steps.step import Step
-from perin.frameworks.target import Target
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Graph, Node
 from perin.labels.space import LabelItem, RuleSpace
-from perin.text.sentence import Sentence
 
 
 @dataclass(frozen=True)

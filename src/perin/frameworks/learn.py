@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from perin.contract.sentence import Sentence
 from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
@@ -20,7 +21,6 @@ from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import LabelItem, fold
-from perin.text.sentence import Sentence
 from perin.text.translation import Glossary, learn_glossary, translated
 
 Class = TypeVar("Class", bound=Hashable)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from perin.frameworks.arrays import Bools, Ints, Scores
+from perin.contract.arrays import Bools, Ints, Scores
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence
+from perin.contract.target import Target
 from perin.frameworks.framework import Framework
-from perin.frameworks.prediction import Prediction
-from perin.frameworks.target import Target
 from perin.frameworks.vocabulary import Vocabulary
 from perin.labels.ruleset import ANY_TOKEN
-from perin.text.sentence import Sentence
 
 _OUTSIDE, _UNLABELLED, _DROPPED = 1, 10**3, 10**6
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from perin.contract.arrays import Bools
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopIsUnlabelled

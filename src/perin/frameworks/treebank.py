@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.files import source_name
 from perin.frameworks.fitting import fitted
@@ -14,7 +15,6 @@ from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
 from perin.graphs.graph import Graph
 from perin.text import align, read_tokens, tokenize
-from perin.text.sentence import Sentence
 
 
 @dataclass(frozen=True)

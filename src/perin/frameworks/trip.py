@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from perin.contract.sentence import Sentence
 from perin.frameworks.framework import Framework
 from perin.frameworks.perfect import layout, perfect_prediction
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Graph
-from perin.text.sentence import Sentence
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perin.contract.arrays import Bools
+from perin.contract.prediction import Prediction
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.decoding.tree import tree_structure
 from perin.frameworks.framework import Framework
-from perin.frameworks.prediction import Prediction
 from perin.frameworks.steps.units import INNER, LEAF, LabelledUnits
 from perin.frameworks.vocabulary import Vocabulary
 from perin.labels.space import RuleSpace

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.graphs.graph import Property, Scalar
 from perin.labels.ruleset import RuleSet
-from perin.text.sentence import Sentence
 from perin.text.translation import Glossary, translated
 
 AttributeClass: TypeAlias = tuple[tuple[str | None, tuple[Property, ...]], ...]

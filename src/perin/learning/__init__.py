@@ -1,1 +1,1 @@
-"""Matching, losses, loss balance, batches, schedule, trainer, checkpoints."""
+"""How a model is trained: recipes here, and drawers for the data, the objective and the run."""

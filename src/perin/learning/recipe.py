@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from perin.errors import InputError, UsageError
 from perin.files import read_text
-from perin.learning.schedule import Decay
+from perin.learning.run.schedule import Decay
 from perin.learning.schema import (
     NOT_NEGATIVE,
     POSITIVE,

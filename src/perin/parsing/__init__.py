@@ -1,1 +1,1 @@
-"""A trained model on text: the model folder, prediction, the parser."""
+"""A trained model on text: prediction, streams, files, the parser."""

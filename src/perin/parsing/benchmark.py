@@ -14,14 +14,14 @@ from pathlib import Path
 
 import torch
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError, UsageError
+from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.network.native import library
 from perin.network.predict import predict_encoded
-from perin.parsing.batches import BUDGET, MOST, cost, cut
 from perin.parsing.inference import decoded, predicted, prepared
 from perin.parsing.parser import Parser
 from perin.parsing.reading import read_sentences
-from perin.text.sentence import Sentence
 
 PARTS = ("prepare", "encoder", "decoder and heads", "graph decoding")
 SHORT = 10

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError
-from perin.frameworks.prediction import Prediction
 from perin.graphs.graph import Graph
+from perin.model.batches import BUDGET, MOST, cost, cut
+from perin.model.model import Model
 from perin.network.inputs import InputBatch, Words
 from perin.network.predict import Output, predict
-from perin.parsing.batches import BUDGET, MOST, cost, cut
-from perin.parsing.model import Model
-from perin.text.sentence import Sentence
 
 SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
 """What may go wrong with one sentence, memory that does not suffice included, without stopping the others."""

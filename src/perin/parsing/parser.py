@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias, overload
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
 from perin.graphs.graph import Graph
-from perin.parsing.batches import MOST
+from perin.model.batches import MOST
+from perin.model.model import Model, Treebank
+from perin.model.sources import model_folder
 from perin.parsing.inference import Parsed, parse_batch
-from perin.parsing.model import Model, Treebank
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
-from perin.parsing.sources import model_folder
 from perin.parsing.streaming import in_order
 from perin.parsing.writing import Tally, checked_format, unfinished, write_parsed
 from perin.text.languages import checked
-from perin.text.sentence import Sentence
 from perin.text.tokenizer import tokenize
 
 Texts: TypeAlias = Iterable[str | Item]

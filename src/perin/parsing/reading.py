@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding
 from perin.text import conllu_files, split_sentences, tokenize
 from perin.text.alignment import Place
-from perin.text.sentence import Sentence
 from perin.text.token_files import companion_sentence
 
 Item: TypeAlias = Sentence | InputError

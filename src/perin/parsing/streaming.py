@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from perin.parsing.batches import BUDGET, MOST, cost, cut
+from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.parsing.workers import Workers
 
 Given = TypeVar("Given")

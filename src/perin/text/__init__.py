@@ -1,5 +1,6 @@
 """Raw text to sentences, tokens, lemmas and character ranges."""
 
+from perin.contract.sentence import Sentence, Token
 from perin.text.adapters import load_tokenizer
 from perin.text.alignment import align
 from perin.text.documents import Passage, passages
@@ -7,7 +8,6 @@ from perin.text.lemmas import lemmatize
 from perin.text.marian import MarianTranslator
 from perin.text.numbers import to_number
 from perin.text.refinement import refine
-from perin.text.sentence import Sentence, Token
 from perin.text.sentences import split_sentences
 from perin.text.token_files import read_tokens
 from perin.text.tokenizer import tokenize

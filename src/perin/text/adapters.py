@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from perin.contract.sentence import Sentence, Token
 from perin.errors import MissingDependencyError, ModelError, UsageError
 from perin.text import conllu_files
 from perin.text.alignment import locate
 from perin.text.languages import LANGUAGES, checked
 from perin.text.lemmas import lemmatize
-from perin.text.sentence import Sentence, Token
 from perin.text.tokenizer import tokenize
 
 Tokenizer: TypeAlias = Callable[[str], Sentence]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from perin.contract.sentence import Sentence, Token
 from perin.errors import InputError
-from perin.text.sentence import Sentence, Token
 
 
 @dataclass(frozen=True, slots=True)

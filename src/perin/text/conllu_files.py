@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.text.alignment import Place, locate, placed
 from perin.text.lemmas import lemmatize
-from perin.text.sentence import Sentence
 
 _RANGE = re.compile(r"(\d+):(\d+)", re.ASCII)
 _TEXT = re.compile(r"# *text *= ?(.*)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from perin.contract.sentence import Sentence
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import trimmed, trimmed_runs
-from perin.text.sentence import Sentence
 
 
 class Coverage(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from perin.contract.sentence import Sentence
 from perin.errors import UsageError
-from perin.text.sentence import Sentence
 from perin.text.sentences import split_sentences
 from perin.text.tokenizer import tokenize
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-from perin.text.sentence import Sentence, Token
+from perin.contract.sentence import Sentence, Token
 
 
 def refine(sentence: Sentence, boundaries: Iterable[int]) -> Sentence:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from perin.contract.sentence import Sentence
 from perin.errors import UsageError
 from perin.files import read_lines, source_name
 from perin.graphs.codecs.registry import locate as graphs
@@ -15,7 +16,6 @@ from perin.text import conllu_files
 from perin.text.alignment import Place, locate, placed
 from perin.text.languages import LANGUAGES, checked
 from perin.text.lemmas import lemmatize
-from perin.text.sentence import Sentence
 from perin.text.tokenizer import tokenize
 
 FORMATS = ("text", "conllu", "mrp")

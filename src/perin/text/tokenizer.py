@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from perin.contract.sentence import Sentence, Token
 from perin.text import chinese, english, german
 from perin.text.languages import checked
 from perin.text.lemmas import lemmatize_all
 from perin.text.pieces import Piece, pieces
 from perin.text.scanner import chunks, runs
-from perin.text.sentence import Sentence, Token
 
 Splitter: TypeAlias = Callable[[str], tuple[Piece, ...]]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
 from perin.files import read_lines, source_name, write_text
-from perin.text.sentence import Sentence
 
 _WEAKEST_LINK = 0.02
 """A lemma and a label that go together less than this (Dice coefficient) are not taken for translations."""

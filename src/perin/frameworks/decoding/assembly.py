@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.contract.arrays import Bools, true_columns
+from perin.contract.prediction import Prediction
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools, true_columns
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.lexicon import class_numbers
-from perin.frameworks.prediction import Prediction
 from perin.frameworks.steps.step import FLAG
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property

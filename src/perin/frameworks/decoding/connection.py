@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.frameworks.arrays import Bools
+from perin.contract.arrays import Bools
 
 
 def joined_edges(presence: NDArray[np.float32], allowed: Bools, least: float = 0.0) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Scores
+from perin.contract.arrays import Bools, Scores
 
 
 def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools) -> Bools:

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from perin.frameworks.arrays import Scores
+from perin.contract.arrays import Scores
+from perin.contract.sentence import Sentence
 from perin.labels.rules import AbsoluteRule, apply
 from perin.labels.ruleset import RuleSet
-from perin.text.sentence import Sentence
 
 _CANDIDATES = 8
 """How many of the best rules share in the sum."""

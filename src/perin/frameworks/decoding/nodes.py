@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from perin.contract.arrays import Bools, Scores, true_columns
+from perin.contract.prediction import Prediction
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.arrays import Bools, Scores, true_columns
 from perin.frameworks.decoding.labels import Labelling, Ranking, absolute_rules, least_loss
-from perin.frameworks.prediction import Prediction
 
 
 @dataclass(frozen=True)

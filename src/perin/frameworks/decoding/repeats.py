@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Ints, Scores
+from perin.contract.arrays import Bools, Ints, Scores
 from perin.graphs.graph import Graph
 
 _SMALLEST = 1e-9

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.frameworks.arrays import Bools, Ints
+from perin.contract.arrays import Bools, Ints
+from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.connection import joined_edges
 from perin.frameworks.decoding.nodes import Nodes
-from perin.frameworks.prediction import Prediction
 
 
 @dataclass(frozen=True)

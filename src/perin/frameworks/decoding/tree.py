@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.frameworks.arrays import Bools, Ints, Scores
+from perin.contract.arrays import Bools, Ints, Scores
+from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.arborescence import FORBIDDEN, maximum_arborescence
 from perin.frameworks.decoding.structure import Structure, best_attributes
-from perin.frameworks.prediction import Prediction
 
 _SMALLEST = 1e-9
 

@@ -1,0 +1,239 @@
+"""The data of a run: graphs and tokens read, vocabularies learned, targets made, and what was wrong with any of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import torch
+
+from perin.contract.sentence import Sentence
+from perin.errors import InputError
+from perin.files import cache_folder, read_lines
+from perin.frameworks.learn import learn_from_treebank
+from perin.frameworks.registry import framework
+from perin.graphs.codecs.registry import load
+from perin.graphs.graph import Graph
+from perin.learning.data.batches import Example
+from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
+from perin.learning.recipe import Recipe, TreebankRecipe
+from perin.model.model import Treebank
+from perin.network.inputs import Preparation
+from perin.network.sizes import KINDS
+from perin.parsing.inference import words_of
+from perin.text import align, read_tokens, tokenize
+
+
+@dataclass
+class Split:
+    """Graphs and the tokens of their sentences."""
+
+    graphs: list[Graph] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """The number of graphs."""
+        return len(self.graphs)
+
+    def add(self, graph: Graph, sentence: Sentence) -> None:
+        """Take in a graph with its tokens."""
+        self.graphs.append(graph)
+        self.sentences.append(sentence)
+
+
+@dataclass
+class Corpus:
+    """What a recipe's treebanks come to."""
+
+    treebanks: list[Treebank]
+    examples: list[Example]
+    dev: dict[str, Split]
+    problems: list[Problem]
+
+    @property
+    def has_dev(self) -> bool:
+        """Whether there is anything to evaluate on."""
+        return any(map(len, self.dev.values()))
+
+
+def problem_counts(problems: Iterable[Problem]) -> list[tuple[tuple[str, str, str], int]]:
+    """How many problems there are of each treebank, split and kind, the most frequent first."""
+    return Counter((problem.treebank, problem.split, problem.kind) for problem in problems).most_common()
+
+
+def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> Corpus:
+    """Read and prepare all that a recipe names; what was prepared before comes from the cache."""
+    preparation = Preparation(recipe.network)
+    problems: list[Problem] = []
+    dev = {f"{wanted.framework}-{wanted.language}": _dev_split(recipe, wanted, problems) for wanted in recipe.treebanks}
+    key = content_key(recipe)
+    place = cache_folder() / "prepared" / f"{key}.safetensors"
+    prepared = load_prepared(place) if key is not None else None
+    if prepared is None:
+        prepared = _prepare(recipe, preparation, say)
+        if key is not None:
+            save_prepared(place, prepared)
+    examples: list[Example] = []
+    for treebank, wanted in zip(prepared.treebanks, recipe.treebanks, strict=True):
+        made = prepared.examples[treebank.name]
+        rules = len(treebank.vocabulary.rules)
+        say(f"{treebank.name}: {len(made)} training graphs, {len(dev[treebank.name])} dev graphs, {rules} rules")
+        examples += made * wanted.repeat
+    return Corpus(prepared.treebanks, examples, dev, prepared.problems + problems)
+
+
+def _prepare(recipe: Recipe, preparation: Preparation, say: Callable[[str], None]) -> Prepared:
+    """Learn vocabularies and make targets."""
+    problems: list[Problem] = []
+    splits: list[Split] = []
+    treebanks: list[Treebank] = []
+    for wanted in recipe.treebanks:
+        name = f"{wanted.framework}-{wanted.language}"
+        say(f"{name}: preparing {', '.join(wanted.train)}")
+        train = _training_split(recipe, wanted, name, problems)
+        if not len(train):
+            raise InputError(f"no training graph of {name} can be used; the first problem: {_first(problems)}")
+        vocabulary = learn_from_treebank(
+            framework(wanted.framework, wanted.language),
+            train.graphs,
+            train.sentences,
+            wanted.language,
+            queries=wanted.queries,
+            vallex=None if wanted.vallex is None else recipe.path(wanted.vallex),
+            processes=torch.get_num_threads(),
+            progress=sys.stderr.isatty(),
+            cache=cache_folder() / "rules",
+        )
+        splits.append(train)
+        treebanks.append(Treebank(vocabulary, wanted.queries))
+    treebanks = with_families(treebanks)
+    examples = {
+        treebank.name: _examples(treebank, split, preparation, problems)
+        for treebank, split in zip(treebanks, splits, strict=True)
+    }
+    return Prepared(treebanks, examples, problems)
+
+
+def read_split(
+    recipe: Recipe, wanted: TreebankRecipe, split: str, name: str, problems: list[Problem]
+) -> Iterator[tuple[Graph, Sentence]]:
+    """The graphs of a treebank's train or dev files, each with its tokens; what has none is a problem."""
+    paths: Sequence[str] = getattr(wanted, split)
+    token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
+    for path, token_path in zip(paths, token_paths, strict=True):
+        tokens = None if token_path is None else tokens_by_id(recipe.path(token_path), wanted.language)
+        for graph in load(recipe.path(path)):
+            found = f"{graph.framework}-{graph.language or wanted.language}"
+            if found != name:
+                problems.append(
+                    Problem(name, split, graph.id, "of another treebank, not used", f"the graph is {found}")
+                )
+                continue
+            try:
+                yield graph, sentence_of(graph, wanted.language, tokens)
+            except InputError as error:
+                problems.append(Problem(name, split, graph.id, "without tokens, not used", error.message))
+
+
+def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
+    """The tokens of a CoNLL-U or companion file."""
+    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
+
+
+def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
+    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
+
+    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
+    """
+    if graph.input is None:
+        raise InputError("the graph has no input text", graph=graph.id)
+    if tokens is None:
+        return tokenize(graph.input, language, graph.id)
+    if graph.id not in tokens:
+        raise InputError("there are no tokens for this graph", graph=graph.id)
+    return align(tokens[graph.id], graph.input)
+
+
+def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:
+    """Treebanks of one framework get common classes and share all heads that then are of one size.
+
+    Labels are shared only where the rules are the same.
+    """
+    result = []
+    for treebank in treebanks:
+        words = treebank.vocabulary
+        family = [other for other in treebanks if other.vocabulary.framework == words.framework]
+        if len(family) == 1:
+            result.append(treebank)
+            continue
+        common = replace(
+            words,
+            edge_labels=_union(other.vocabulary.edge_labels for other in family),
+            edge_attributes=_union(other.vocabulary.edge_attributes for other in family),
+            property_classes={
+                key: _union(other.vocabulary.property_classes.get(key, ()) for other in family)
+                for key in _union(tuple(other.vocabulary.property_classes) for other in family)
+            },
+        )
+        alike = all(other.vocabulary.rules == words.rules for other in family)
+        shared = tuple(kind for kind in KINDS if kind != "labels" or alike)
+        result.append(replace(treebank, vocabulary=common, family=words.framework, shared=shared))
+    return result
+
+
+def _union(parts: Iterable[tuple]) -> tuple:  # type: ignore[type-arg]
+    return tuple(dict.fromkeys(item for part in parts for item in part))
+
+
+def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems: list[Problem]) -> Split:
+    excluded = set()
+    if wanted.exclude is not None:
+        excluded = {line.split()[-1] for line in read_lines(recipe.path(wanted.exclude)) if line.split()}
+    longest = recipe.learning.longest
+    result = Split()
+    for graph, sentence in read_split(recipe, wanted, "train", name, problems):
+        if graph.id in excluded:
+            continue
+        if not len(sentence):
+            problems.append(Problem(name, "train", graph.id, "without tokens, not used", "the text is empty"))
+        elif len(sentence) > longest:
+            what = f"{len(sentence)} tokens, more than learning.longest ({longest})"
+            problems.append(Problem(name, "train", graph.id, "too long, not learned", what))
+        else:
+            result.add(graph, sentence)
+            if len(result) == wanted.limit:
+                break
+    return result
+
+
+def _dev_split(recipe: Recipe, wanted: TreebankRecipe, problems: list[Problem]) -> Split:
+    name = f"{wanted.framework}-{wanted.language}"
+    result = Split()
+    for graph, sentence in islice(read_split(recipe, wanted, "dev", name, problems), recipe.evaluation.limit):
+        result.add(graph, sentence)
+    return result
+
+
+def _examples(treebank: Treebank, split: Split, preparation: Preparation, problems: list[Problem]) -> list[Example]:
+    inputs = preparation([words_of(sentence) for sentence in split.sentences])
+    examples = []
+    for graph, sentence, prepared in zip(split.graphs, split.sentences, inputs, strict=True):
+        try:
+            target = treebank.framework.encode(graph, sentence, treebank.vocabulary)
+        except InputError as error:
+            problems.append(Problem(treebank.name, "train", graph.id, "can't be encoded, not learned", error.message))
+            continue
+        surplus = len(target) - len(sentence) * treebank.queries
+        if surplus > 0:
+            what = f"{len(target)} nodes for {len(sentence) * treebank.queries} queries: {surplus} not learned"
+            problems.append(Problem(treebank.name, "train", graph.id, "more nodes than queries, learned in part", what))
+        examples.append(Example(prepared, treebank.name, target))
+    return examples
+
+
+def _first(problems: list[Problem]) -> str:
+    return f"graph {problems[0].graph}: {problems[0].what}" if problems else "the files are empty"

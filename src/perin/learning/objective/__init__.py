@@ -1,0 +1,1 @@
+"""From a batch to losses and gradients: matching, ties, losses, their balance."""

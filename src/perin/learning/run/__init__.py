@@ -1,0 +1,1 @@
+"""A run: loop, schedule, checkpoints, journal, evaluation, report."""

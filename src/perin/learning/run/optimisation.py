@@ -1,0 +1,126 @@
+"""AdamW in two groups, clipping, and the moving average of the weights (paper, section "Finetuning Stabilization")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from perin.learning.recipe import LearningSettings
+from perin.learning.run.schedule import Schedule, fitted
+from perin.network.network import Network
+
+
+class Optimisation:
+    """An optimizer whose learning rates follow the recipe's schedules.
+
+    The pretrained encoder is one group, everything else another; each is split once more, because biases and norms are
+    not decayed.
+    """
+
+    def __init__(self, network: Network, settings: LearningSettings, steps: int) -> None:
+        body = getattr(network.encoder, "body", None)
+        pretrained = list(body.parameters()) if isinstance(body, nn.Module) else []
+        known = {id(weight) for weight in pretrained}
+        others = [weight for weight in network.parameters() if id(weight) not in known]
+        slow = fitted(steps, settings.encoder_delay, settings.warmup, settings.schedule)
+        fast = fitted(steps, 0, settings.warmup, settings.schedule)
+        self.clip = settings.clip
+        self.schedules: list[tuple[Schedule, float]] = []
+        groups = []
+        for weights, schedule, rate, decay in (
+            (pretrained, slow, settings.encoder_rate, settings.encoder_decay),
+            (others, fast, settings.rate, settings.decay),
+        ):
+            trained = [weight for weight in weights if weight.requires_grad]
+            for part, part_decay in (
+                ([weight for weight in trained if weight.ndim > 1], decay),
+                ([weight for weight in trained if weight.ndim <= 1], 0.0),
+            ):
+                if part:
+                    groups.append({"params": part, "lr": 0.0, "weight_decay": part_decay})
+                    self.schedules.append((schedule, rate))
+        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, settings.beta2), eps=1e-8, fused=True)
+
+    @property
+    def weights(self) -> list[nn.Parameter]:
+        """All weights that are trained."""
+        return [weight for group in self.optimizer.param_groups for weight in group["params"]]
+
+    def rates(self, step: int) -> tuple[float, float]:
+        """The learning rates of the pretrained encoder (0 if there is none) and of everything else."""
+        rates = [rate * schedule(step) for schedule, rate in self.schedules]
+        return (rates[0] if len(rates) > 2 else 0.0), rates[-1]
+
+    def step(self, step: int) -> float:
+        """Apply the gradients of optimizer step ``step`` (from 0), clipped, and forget them; returns their norm.
+
+        Where the norm is not finite nothing is applied: one bad batch must not ruin a run.
+        """
+        norm = float(nn.utils.clip_grad_norm_(self.weights, self.clip or float("inf")))
+        if torch.isfinite(torch.tensor(norm)):
+            for group, (schedule, rate) in zip(self.optimizer.param_groups, self.schedules, strict=True):
+                group["lr"] = rate * schedule(step)
+            self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return norm
+
+    def state(self) -> dict[str, Tensor]:
+        """The moments of all weights, by number."""
+        tensors = {}
+        for number, weight in enumerate(self.weights):
+            for name, value in self.optimizer.state.get(weight, {}).items():
+                tensors[f"{number}.{name}"] = value
+        return tensors
+
+    def load_state(self, tensors: dict[str, Tensor]) -> None:
+        """The inverse of :meth:`state`."""
+        weights = self.weights
+        for key, value in tensors.items():
+            number, name = key.split(".")
+            weight = weights[int(number)]
+            self.optimizer.state[weight][name] = value.to(weight.device if value.ndim else "cpu")
+
+
+class MovingAverage:
+    """An exponential moving average of the weights, with a shorter memory while there are few steps to average."""
+
+    def __init__(self, weights: Iterable[nn.Parameter], decay: float) -> None:
+        self.decay = decay
+        self.weights = list(weights) if decay else []
+        self.average = [weight.detach().clone() for weight in self.weights]
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take in the weights after optimizer step ``step`` (from 0)."""
+        decay = min(self.decay, (1 + step) / (10 + step))
+        if self.weights:
+            torch._foreach_lerp_(self.average, [weight.detach() for weight in self.weights], 1 - decay)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """The average in place of the weights, while the block runs."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        for weight, average in zip(self.weights, self.average, strict=True):
+            held = weight.detach().clone()
+            weight.copy_(average)
+            average.copy_(held)
+
+    def state(self) -> dict[str, Tensor]:
+        """The averages, by number."""
+        return {str(number): average for number, average in enumerate(self.average)}
+
+    @torch.no_grad()
+    def load_state(self, tensors: dict[str, Tensor]) -> None:
+        """The inverse of :meth:`state`."""
+        for number, average in enumerate(self.average):
+            average.copy_(tensors[str(number)])

@@ -1,0 +1,99 @@
+"""The state of a run: all that is needed to go on as if it had never stopped.
+
+Random numbers need no state of their own: dropout is seeded anew at each step, and batches depend on seed and epoch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from perin.errors import ModelError
+from perin.files import point, pointed, sweep, whole_folder
+from perin.learning.objective.balance import Balance
+from perin.learning.run.optimisation import MovingAverage, Optimisation
+from perin.network.network import Network
+
+PREFIX = "state-"
+POINTER = "state.json"
+
+
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    epoch: int = 0
+    """Complete epochs."""
+    updates: int = 0
+    """Optimizer steps made in the epoch after these."""
+    step: int = 0
+    """Optimizer steps made in all."""
+    sentences: int = 0
+    """Sentences seen in all."""
+    seconds: float = 0.0
+    """Time spent in training, evaluation left out."""
+    best: float = -1.0
+    """The best dev score so far."""
+    best_epoch: int = 0
+    stale: int = 0
+    """Evaluations since then."""
+
+
+@dataclass
+class State:
+    """What changes in a run."""
+
+    network: Network
+    optimisation: Optimisation
+    average: MovingAverage
+    balances: Mapping[str, Balance]
+    progress: Progress
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint into a run's folder and forget the one before."""
+        target = folder / f"{PREFIX}{self.progress.step:08}-{self.progress.epoch:04}"
+        if target.exists():
+            return
+        with whole_folder(target) as files:
+            trained = {name: weight for name, weight in self.network.named_parameters() if weight.requires_grad}
+            save_file(
+                {name: weight.detach().contiguous() for name, weight in trained.items()}, files / "weights.safetensors"
+            )
+            save_file(self.optimisation.state(), files / "optimizer.safetensors")
+            save_file(self.average.state(), files / "average.safetensors")
+            balances = {name: balance.rule.state_dict() for name, balance in self.balances.items()}
+            data = {"progress": asdict(self.progress), "balances": balances}
+            (files / "progress.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+        point(folder / POINTER, target, step=self.progress.step)
+        sweep(folder, PREFIX, {target})
+
+    def restore(self, folder: Path) -> bool:
+        """Go back to a run's last checkpoint; False if there is none."""
+        files = pointed(folder / POINTER)
+        sweep(folder, PREFIX, set() if files is None else {files})
+        if files is None:
+            return False
+        try:
+            data: dict[str, Any] = json.loads((files / "progress.json").read_text(encoding="utf-8"))
+            weights = load_file(files / "weights.safetensors")
+            moments = load_file(files / "optimizer.safetensors")
+            averages = load_file(files / "average.safetensors")
+        except (OSError, ValueError, SafetensorError) as error:
+            raise ModelError(f"the checkpoint {files} can't be read ({error}); start the run anew") from None
+        with torch.no_grad():
+            for name, weight in self.network.named_parameters():
+                if weight.requires_grad:
+                    weight.copy_(weights[name])
+        self.optimisation.load_state(moments)
+        self.average.load_state(averages)
+        for name, balance in self.balances.items():
+            balance.rule.load_state_dict(data["balances"][name])
+        self.progress.__dict__.update(data["progress"])
+        return True

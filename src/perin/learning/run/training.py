@@ -1,0 +1,374 @@
+"""A whole training run: from a recipe to a folder with model, log and report.
+
+recipe.json      the recipe as it was used
+problems.jsonl   graphs that were not learned from or evaluated on, or only in part
+log.jsonl        losses, loss weights, learning rates, dev scores
+state-…/         the last checkpoint, for --resume
+best-…/          the best model so far
+model/           the model, when the run has ended
+report.html      what happened, for people
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from perin.errors import UsageError
+from perin.files import point, pointed, sweep, whole_folder, write_text
+from perin.learning.data.batches import Batch, collate, epoch_batches, share
+from perin.learning.data.corpus import Corpus, load_corpus, problem_counts
+from perin.learning.objective.losses import LossSettings
+from perin.learning.objective.step import Objective, make_balances, training_step
+from perin.learning.recipe import Recipe
+from perin.learning.run.evaluation import evaluate
+from perin.learning.run.journal import Journal, LiveLine, duration
+from perin.learning.run.null_threshold import choose_null_limits
+from perin.learning.run.optimisation import MovingAverage, Optimisation
+from perin.learning.run.processes import Processes
+from perin.learning.run.report import write_report
+from perin.learning.run.start import count_frequencies, take_weights
+from perin.learning.run.state import Progress, State
+from perin.learning.schema import as_dict
+from perin.model.batches import cost
+from perin.model.model import Model
+from perin.model.sources import model_folder
+
+RECIPE = "recipe.json"
+PROBLEMS = "problems.jsonl"
+MODEL = "model"
+
+
+def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple[str, ...] = ()) -> Path:
+    """Run a recipe in a folder and return the folder of the model.
+
+    A folder that holds a run is gone on with (``resume``) or left alone.
+    """
+    processes = Processes(recipe.learning.precision)
+    if recipe.learning.balance == "layer" and processes.count > 1:
+        raise UsageError("learning.balance='layer' works in one process only; use 'hidden' with several")
+    live = LiveLine()
+    if processes.first:
+        _check_folder(folder, recipe, resume)
+        corpus = load_corpus(recipe, live.say)
+        _claim(folder, recipe)
+        _tell_problems(corpus, folder, live)
+    processes.wait()
+    if not processes.first:  # the first one has left the rules in the cache
+        corpus = load_corpus(recipe)
+    trainer = Trainer(recipe, corpus, folder, processes, live)
+    try:
+        trainer.run(resume=resume, services=services if processes.first else ())
+    except KeyboardInterrupt:
+        live.end()
+        if processes.first:
+            live.say("the same command with --resume goes on after the last checkpoint")
+        raise
+    finally:
+        live.end()
+    if processes.first:
+        _finish(trainer, folder)
+        live.say(f"model: {folder / MODEL}\nreport: {folder / 'report.html'}")
+    processes.wait()
+    return folder / MODEL
+
+
+def _check_folder(folder: Path, recipe: Recipe, resume: bool) -> None:
+    """See that the folder holds no run, or the one to be gone on with."""
+    path = folder / RECIPE
+    if not path.exists():
+        return
+    if not resume:
+        raise UsageError(f"{folder} holds a run; go on with it (--resume) or choose another folder (--output)")
+    before, wanted = json.loads(path.read_text(encoding="utf-8")), as_dict(recipe)
+    changed = [key for key in wanted if before.get(key) != wanted[key]]
+    if changed:
+        raise UsageError(f"{folder} holds a run of another recipe ({', '.join(changed)} differ); use that one")
+
+
+def _claim(folder: Path, recipe: Recipe) -> None:
+    """Make the folder this run's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with write_text(folder / RECIPE) as stream:
+        stream.write(json.dumps(as_dict(recipe), indent=1) + "\n")
+
+
+def _tell_problems(corpus: Corpus, folder: Path, live: LiveLine) -> None:
+    with write_text(folder / PROBLEMS) as stream:
+        stream.writelines(json.dumps(vars(problem), ensure_ascii=False) + "\n" for problem in corpus.problems)
+    for (treebank, split, kind), count in problem_counts(corpus.problems):
+        live.say(f"{treebank}: {count} {split} graph{'s' if count > 1 else ''} with a problem: {kind}")
+    if corpus.problems:
+        live.say(f"{folder / PROBLEMS} lists them")
+
+
+def _finish(trainer: Trainer, folder: Path) -> None:
+    model, corpus, budget = trainer.best_model(), trainer.corpus, trainer.recipe.evaluation.budget
+    found = None
+    if corpus.has_dev:
+        choose_null_limits(model, corpus.dev, budget=budget)
+        limits = ", ".join(f"{treebank.null_limit:g} for {name}" for name, treebank in model.treebanks.items())
+        trainer.live.say(f"a query is a node if the probability of null is below {limits}: the best on dev")
+        found = evaluate(model, corpus.dev, budget=budget)
+        trainer.live.say(f"dev {found}")
+        model.notes["dev"] = found.scores
+    if (folder / MODEL).exists():
+        shutil.rmtree(folder / MODEL)
+    with whole_folder(folder / MODEL) as files:
+        model.save(files)
+    write_report(folder / "report.html", trainer.recipe, corpus, model, found)
+
+
+# The training loop, to be read from top to bottom.
+
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+BEST, BEST_POINTER = "best-", "best.json"
+
+
+class Trainer:
+    """A run of a recipe on a corpus, in a folder."""
+
+    def __init__(self, recipe: Recipe, corpus: Corpus, folder: Path, processes: Processes, live: LiveLine) -> None:
+        self.recipe, self.corpus, self.folder = recipe, corpus, folder
+        self.processes, self.live = processes, live
+        settings = recipe.learning
+        torch.manual_seed(recipe.seed)
+        self.model = Model.new(recipe.network, corpus.treebanks)
+        for name, treebank in self.model.treebanks.items():
+            targets = (example.target for example in corpus.examples if example.treebank == name)
+            self.model.network.heads_of(name).initialise(count_frequencies(targets, treebank.sizes))
+        if recipe.start is not None:
+            self._start(recipe.start)
+        network = self.model.network.to(processes.device)
+        self.queries = {name: treebank.queries for name, treebank in self.model.treebanks.items()}
+        self.costs = [cost(example.input.tokens, len(example.target)) for example in corpus.examples]
+        self.updates = lru_cache(maxsize=2)(self._updates)
+        self.steps = len(self.updates(0)) * settings.epochs
+        balances = make_balances(network, settings.balance, alpha=settings.balance_alpha, rate=settings.balance_rate)
+        optimisation = Optimisation(network, settings, self.steps)
+        average = MovingAverage(optimisation.weights, settings.average)
+        self.state = State(network, optimisation, average, balances, Progress())
+        losses = LossSettings(settings.label_smoothing, settings.focal, settings.per_node)
+        self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking)
+        self.journal: Journal | None = None
+
+    def _start(self, name: str) -> None:
+        """Begin with the weights of another model."""
+        left = take_weights(self.model, Model.load(model_folder(name)))
+        what = f", except {len(left)} new ones such as {left[0]}" if left else ""
+        self._say(f"begins with the weights of {name}{what}")
+
+    def run(self, *, resume: bool = False, services: tuple[str, ...] = ()) -> None:
+        """Train to the end, from the beginning or from the last checkpoint."""
+        progress = self.state.progress
+        resumed = resume and self.state.restore(self.folder)
+        if self.processes.first:
+            self.journal = Journal(self.folder, resumed=progress.step if resumed else None, services=services)
+        if resumed:
+            self._say(f"going on after step {progress.step} in epoch {progress.epoch + 1}")
+        try:
+            self._epochs()
+        finally:
+            if self.journal is not None:
+                self.journal.close()
+
+    def _epochs(self) -> None:
+        progress = self.state.progress
+        while progress.epoch < self.recipe.learning.epochs and not self._is_stale():
+            self._epoch()
+            progress.epoch, progress.updates = progress.epoch + 1, 0
+            if self._evaluation_is_due():
+                self._evaluate()
+            self._checkpoint()
+        if self.journal is not None:
+            self.journal.write("end", step=progress.step, epoch=progress.epoch, seconds=progress.seconds)
+
+    def _epoch(self) -> None:
+        progress = self.state.progress
+        self.model.network.train()
+        updates = self.updates(progress.epoch)
+        for batches in prefetched(updates[progress.updates :], self._collated):
+            started = time.perf_counter()
+            torch.manual_seed(self.recipe.seed * 1_000_003 + progress.step * self.processes.count + self.processes.rank)
+            losses = self._update(batches)
+            progress.sentences += sum(map(len, updates[progress.updates]))
+            progress.step, progress.updates = progress.step + 1, progress.updates + 1
+            progress.seconds += time.perf_counter() - started
+            self._tell(losses)
+            if progress.step % self.recipe.learning.checkpoint == 0:
+                self._checkpoint()
+
+    def _update(self, batches: list[Batch | None]) -> dict[str, dict[str, float]]:
+        """One optimizer step on the gradients of some batches; the losses of the last of them."""
+
+        def backward(loss: torch.Tensor) -> None:
+            self.processes.backward(loss / len(batches))
+
+        losses: dict[str, dict[str, float]] = {}
+        for batch in batches:
+            with self.processes.precision():
+                losses = training_step(
+                    self.model.network,
+                    batch and batch.to(self.processes.device),
+                    self.objective,
+                    self.state.balances,
+                    backward=backward,
+                    common=self.processes.common,
+                )
+        self.processes.sum_gradients(self.state.optimisation.weights)
+        self.state.optimisation.step(self.state.progress.step)
+        self.state.average.update(self.state.progress.step)
+        return losses
+
+    def _updates(self, epoch: int) -> list[list[list[int]]]:
+        """The batches of an epoch, as many together as make up an optimizer step."""
+        settings = self.recipe.learning
+        batches = epoch_batches(
+            self.costs,
+            [example.treebank for example in self.corpus.examples],
+            budget=settings.cost,
+            most=settings.sentences,
+            seed=self.recipe.seed,
+            epoch=epoch,
+        )
+        size = settings.accumulation
+        return [batches[start : start + size] for start in range(0, len(batches), size)]
+
+    def _collated(self, batches: list[list[int]]) -> list[Batch | None]:
+        """The part of this process of the batches of an optimizer step."""
+        parts = [share(batch, self.costs, self.processes.rank, self.processes.count) for batch in batches]
+        examples = self.corpus.examples
+        return [
+            collate([examples[index] for index in part], self.model.preparation, self.queries) if part else None
+            for part in parts
+        ]
+
+    def _evaluation_is_due(self) -> bool:
+        settings, epoch = self.recipe.evaluation, self.state.progress.epoch
+        if not self.corpus.has_dev:
+            return False
+        last = epoch == self.recipe.learning.epochs
+        return last or (epoch >= settings.start and (epoch - settings.start) % settings.every == 0)
+
+    def _evaluate(self) -> None:
+        """Score dev, with the averaged weights if there are any, and keep the model if it is the best so far."""
+        progress = self.state.progress
+        if self.processes.first:
+            with self.state.average.applied():
+                found = evaluate(self.model, self.corpus.dev, budget=self.recipe.evaluation.budget)
+                better = found.mean > progress.best
+                if better:
+                    self._keep_best({"epoch": progress.epoch, "dev": found.scores})
+            assert self.journal is not None
+            self.journal.write(
+                "evaluation", step=progress.step, epoch=progress.epoch, mean=found.mean, scores=found.scores
+            )
+            self._say(f"epoch {progress.epoch}: dev {found} {'(best so far)' if better else ''}")
+            mean = found.mean
+        else:
+            mean = 0.0
+        mean = self.processes.agreed(mean)
+        if mean > progress.best:
+            progress.best, progress.best_epoch, progress.stale = mean, progress.epoch, 0
+        else:
+            progress.stale += 1
+
+    def _is_stale(self) -> bool:
+        patience = self.recipe.evaluation.patience
+        return bool(patience) and self.state.progress.stale >= patience
+
+    def _keep_best(self, notes: dict[str, object]) -> None:
+        target = self.folder / f"{BEST}{self.state.progress.step:08}"
+        if not target.exists():
+            self.model.notes = {"recipe": self.recipe.name, **notes}
+            with whole_folder(target) as files:
+                self.model.save(files, half=False)
+        point(self.folder / BEST_POINTER, target)
+        sweep(self.folder, BEST, {target})
+
+    def _checkpoint(self) -> None:
+        if self.processes.first:
+            self.state.save(self.folder)
+        self.processes.wait()
+
+    def best_model(self) -> Model:
+        """The model with the best dev score; without dev data, the last one."""
+        folder = pointed(self.folder / BEST_POINTER)
+        return self.model if folder is None else Model.load(folder)
+
+    def _tell(self, losses: dict[str, dict[str, float]]) -> None:
+        progress, optimisation = self.state.progress, self.state.optimisation
+        slow, fast = optimisation.rates(progress.step - 1)
+        speed = progress.sentences / max(progress.seconds, 1e-9)
+        if self.journal is None:
+            return
+        weights = {name: self.state.balances[name].weights for name in losses}
+        self.journal.write(
+            "step",
+            step=progress.step,
+            epoch=progress.epoch,
+            losses=losses,
+            weights=weights,
+            rates={"encoder": slow, "rest": fast},
+            sentences_per_second=speed,
+        )
+        left = progress.seconds / progress.step * (self.steps - progress.step)
+        parts = [
+            f"{kind} {value:.3f}×{weights[name][kind]:.2f}" for name, of in losses.items() for kind, value in of.items()
+        ]
+        self.live.show(
+            f"epoch {progress.epoch + 1}/{self.recipe.learning.epochs}  step {progress.step}/{self.steps}  "
+            f"{speed:.1f} sentences/s  {duration(left)} left  rates {slow:.1e} {fast:.1e}  {'  '.join(parts)}"
+        )
+
+    def _say(self, text: str) -> None:
+        if self.processes.first:
+            self.live.say(text)
+
+
+def prefetched(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 2) -> Iterator[Made]:
+    """``map(make, items)``, made by a thread of its own a little ahead of its use.
+
+    >>> list(prefetched([1, 2, 3], str))
+    ['1', '2', '3']
+    """
+    made: queue.Queue[Made | BaseException | None] = queue.Queue(ahead)
+    stopped = threading.Event()
+
+    def put(item: Made | BaseException | None) -> None:
+        while not stopped.is_set():
+            try:
+                return made.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def work() -> None:
+        try:
+            for item in items:
+                if stopped.is_set():
+                    return
+                put(make(item))
+            put(None)
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for it
+            put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while (item := made.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()

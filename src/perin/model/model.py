@@ -1,0 +1,285 @@
+"""A model: a network with the treebanks it was trained on, and the folder that it is kept in.
+
+    config.json              what the network is made of, its treebanks, the version of this format
+    weights.safetensors      the weights, in half or single precision
+    vocabularies/NAME.json   rules and classes of each treebank
+    encoder/                 configuration and tokenizer of a pretrained encoder
+    README.md                the model card
+
+Word embeddings that training left as they were may be left out; they are then taken from the encoder.
+No file of a model is code: nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import perin
+from perin.errors import InputError, ModelError, UsageError
+from perin.frameworks.framework import Framework
+from perin.frameworks.registry import framework
+from perin.frameworks.vocabulary import Vocabulary
+from perin.model.weights import (
+    assign_weights,
+    encoder_weights,
+    frozen_weights,
+    read_weights,
+    write_weights,
+)
+from perin.network.eightbit import EightBitLinear, supported, to_eight_bits
+from perin.network.encoders.sources import copy_description
+from perin.network.inputs import Preparation
+from perin.network.network import Network
+from perin.network.settings import CHARACTERS, NetworkSettings
+from perin.network.sizes import NULL_LIMIT, HeadSizes
+from perin.network.unfilled import Unfilled
+
+WEIGHTS = "weights.safetensors"
+
+FORMAT = 1
+"""The version of the folder's form; raised when older code can't read what newer code writes."""
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """What a model knows of a treebank: its framework, its vocabulary, and which heads it shares with its family."""
+
+    vocabulary: Vocabulary
+    queries: int
+    family: str = ""
+    shared: tuple[str, ...] = ()
+    null_limit: float = NULL_LIMIT
+    """A query becomes a node if its probability of null is below this; chosen on dev."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``eds-eng``."""
+        return "-".join(filter(None, (self.vocabulary.framework, self.vocabulary.language)))
+
+    @property
+    def framework(self) -> Framework:
+        """The framework, in the variant of the language."""
+        return framework(self.vocabulary.framework, self.vocabulary.language)
+
+    @property
+    def sizes(self) -> HeadSizes:
+        """The sizes of the treebank's heads."""
+        form, words = self.framework, self.vocabulary
+        return HeadSizes(
+            queries=self.queries,
+            rules=len(words.rules),
+            edge_labels=len(words.edge_labels),
+            multi_label=form.multilabel,
+            anchors=form.anchoring is not None,
+            edge_attributes=len(words.edge_attributes) + 1 if words.edge_attributes else 0,
+            properties=form.has_flag,
+            property_classes=tuple((name, len(values) + 1) for name, values in words.property_classes.items()),
+            tops=form.has_tops,
+            null_limit=self.null_limit,
+            family=self.family,
+            shared=frozenset(self.shared),
+        )
+
+
+@dataclass
+class Model:
+    """A network and its treebanks, by name."""
+
+    settings: NetworkSettings
+    treebanks: dict[str, Treebank]
+    network: Network
+    preparation: Preparation
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What else is worth keeping in ``config.json``, such as dev scores; ``bits`` is 8 if dev scores say that this is
+    enough for parsing, and ``rounded_heads`` names the treebanks for whose heads it is enough as well."""
+
+    @classmethod
+    def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
+        """An untrained model; a pretrained encoder has its weights."""
+        by_name = {treebank.name: treebank for treebank in treebanks}
+        sizes = {name: treebank.sizes for name, treebank in by_name.items()}
+        return cls(settings, by_name, Network(settings, sizes), Preparation(settings))
+
+    def limit_null(self, name: str, limit: float) -> None:
+        """Make the queries of a treebank nodes whose probability of null is below a limit."""
+        self.treebanks[name] = replace(self.treebanks[name], null_limit=limit)
+        self.network.treebanks[name] = self.treebanks[name].sizes
+
+    def treebank(self, framework: str | None = None, language: str | None = None) -> Treebank:
+        """The treebank of a framework and language; either may be left out where only one fits."""
+        fitting = [
+            treebank
+            for treebank in self.treebanks.values()
+            if framework in (None, treebank.vocabulary.framework) and language in (None, treebank.vocabulary.language)
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        asked = " ".join(filter(None, (framework, language))) or "nothing in particular"
+        problem = "fits several of" if fitting else "is none of"
+        raise UsageError(f"the model has {', '.join(self.treebanks)}; {asked} {problem} them")
+
+    @property
+    def bits(self) -> int:
+        """What the network computes with: 8 or 32."""
+        return 8 if any(isinstance(module, EightBitLinear) for module in self.network.modules()) else 32
+
+    def round_weights(self, bits: int | None = None) -> None:
+        """Make the network compute with 8 bits instead of 32, if these are asked for or (None) if :attr:`notes` say so.
+
+        Heads do so only where :attr:`notes` say so.  The network can't be trained or saved after that.
+        """
+        if bits not in (None, 8, 32):
+            raise UsageError(f"a network can compute with 8 or 32 bits, not with {bits}")
+        if bits == 8 and not supported():
+            raise UsageError("there are no products of 8 bits for this processor; choose 32 bits")
+        if bits == 8 or (bits is None and self.notes.get("bits") == 8 and supported()):
+            for part in (self.network.encoder, self.network.queries, self.network.decoder):
+                to_eight_bits(part)
+            noted = self.notes.get("rounded_heads")
+            for name in noted if isinstance(noted, list) else ():
+                if name in self.treebanks:
+                    for head in self.network.heads_of(name).heads.values():
+                        to_eight_bits(head)
+
+    def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
+        """Write the model into an existing, empty folder.
+
+        ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has: the
+        model is smaller, and its encoder must be there to load it.
+        """
+        left_out = frozen_weights(self.network) if without_frozen else {}
+        write_weights(self.network, folder / WEIGHTS, half=half, left_out=left_out)
+        if self.settings.encoder != CHARACTERS:
+            copy_description(self.settings.encoder, folder / "encoder")
+        (folder / "vocabularies").mkdir()
+        for name, treebank in self.treebanks.items():
+            _write_json(folder / "vocabularies" / f"{name}.json", treebank.vocabulary.to_json())
+        _write_json(folder / "config.json", self._config(left_out))
+        if card:
+            (folder / "README.md").write_text(card, encoding="utf-8")
+
+    def _config(self, left_out: dict[str, int]) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "perin": perin.__version__,
+            "network": asdict(self.settings),
+            "treebanks": {
+                name: {
+                    "queries": treebank.queries,
+                    "family": treebank.family,
+                    "shared": list(treebank.shared),
+                    "null_limit": treebank.null_limit,
+                }
+                for name, treebank in self.treebanks.items()
+            },
+            "left_out": left_out,
+            "notes": self.notes,
+        }
+
+    @classmethod
+    def load(cls, folder: Path) -> Model:
+        """Read a model folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used."""
+        config = _read_config(folder)
+        settings = _settings(config, folder)
+        treebanks = _treebanks(config, folder)
+        described = folder / "encoder"
+        source = settings if settings.encoder == CHARACTERS else replace(settings, encoder=str(described))
+        try:
+            with Unfilled():
+                network = Network(source, {name: each.sizes for name, each in treebanks.items()}, pretrained=False)
+            preparation = Preparation(source)
+        except UsageError as error:
+            raise ModelError(f"{folder / 'config.json'}: {error}") from None
+        path = folder / WEIGHTS
+        weights = read_weights(path) | encoder_weights(settings, _left_out(config, folder))
+        assign_weights(network, weights, path)
+        return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if not folder.is_dir():
+        raise ModelError(f"there is no model folder {folder}")
+    config = _read_json(path)
+    version = config.get("format")
+    if not isinstance(version, int):
+        raise ModelError(f"{path} is no configuration of a PERIN model: it has no 'format'")
+    if version > FORMAT:
+        raise ModelError(f"{folder} has format {version}, this PERIN reads up to {FORMAT}; run: pip install -U perin")
+    return config
+
+
+def _settings(config: Mapping[str, Any], folder: Path) -> NetworkSettings:
+    path = folder / "config.json"
+    try:
+        settings = NetworkSettings(**config["network"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"{path}: the network's settings can't be used ({error})") from None
+    for option in fields(settings):
+        value = getattr(settings, option.name)
+        kinds = _KINDS[type(option.default)]
+        if type(value) not in kinds or not option.metadata["check"](value):
+            raise ModelError(f"{path}: {value!r} can't be the network's {option.name}")
+    return settings
+
+
+_KINDS: dict[type, tuple[type, ...]] = {
+    str: (str,),
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+    type(None): (int, float, type(None)),
+}
+"""What a setting may be whose default is of some type."""
+
+
+def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
+    treebanks = {}
+    path = folder / "config.json"
+    try:
+        for name, entry in config["treebanks"].items():
+            path = folder / "vocabularies" / f"{name}.json"
+            vocabulary = Vocabulary.from_json(_read_json(path))
+            path = folder / "config.json"
+            queries, family, shared = entry["queries"], entry["family"], entry["shared"]
+            limit = entry.get("null_limit", NULL_LIMIT)
+            if type(queries) is not int or queries < 1 or not isinstance(family, str) or not isinstance(shared, list):
+                raise ValueError(f"{name}: {entry}")
+            if type(limit) is not float or not 0 < limit <= 1:
+                raise ValueError(f"{name}: {entry}")
+            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), limit)
+            _ = treebanks[name].sizes
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
+    except (InputError, UsageError) as error:
+        raise ModelError(f"{path}: {error}; get the model again") from None
+    if not treebanks:
+        raise ModelError(f"{path} names no treebanks; get the model again")
+    return treebanks
+
+
+def _left_out(config: Mapping[str, Any], folder: Path) -> dict[str, int]:
+    left_out = config.get("left_out") or {}
+    if not isinstance(left_out, dict):
+        raise ModelError(f"{folder / 'config.json'}: left_out can't be {left_out!r}; get the model again")
+    return left_out
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{path} is missing; get the model again") from None
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
+    if not isinstance(data, dict):
+        raise ModelError(f"{path} holds no JSON object; get the model again")
+    return data
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,100 @@
+"""The optimizer: groups, rates, bad gradients, moving average, and a state that can be continued from."""
+
+import pytest
+import torch
+from torch import nn
+
+from perin.learning.recipe import LearningSettings
+from perin.learning.run.optimisation import MovingAverage, Optimisation
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 3)
+
+
+class Toy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.encoder = Encoder()
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.head(self.encoder.body(x))
+
+
+SETTINGS = LearningSettings(encoder_delay=2, warmup=4, encoder_rate=0.01, rate=0.1, schedule="constant")
+
+
+def steps(network, optimisation, first, last):
+    for step in range(first, last):
+        torch.manual_seed(step)
+        network(torch.randn(8, 3)).square().mean().backward()
+        optimisation.step(step)
+
+
+def test_the_encoder_is_frozen_for_its_delay():
+    network = Toy()
+    before = network.encoder.body.weight.clone(), network.head.weight.clone()
+    optimisation = Optimisation(network, SETTINGS, steps=100)
+    assert optimisation.rates(0) == (0.0, pytest.approx(0.025))
+    assert optimisation.rates(50) == (pytest.approx(0.01), pytest.approx(0.1))
+    steps(network, optimisation, 0, 2)
+    assert torch.equal(network.encoder.body.weight, before[0])
+    assert not torch.equal(network.head.weight, before[1])
+    steps(network, optimisation, 2, 4)
+    assert not torch.equal(network.encoder.body.weight, before[0])
+
+
+def test_biases_are_not_decayed():
+    optimisation = Optimisation(Toy(), SETTINGS, steps=100)
+    for group in optimisation.optimizer.param_groups:
+        assert all((weight.ndim > 1) == (group["weight_decay"] > 0) for weight in group["params"])
+
+
+def test_gradients_that_are_not_finite_change_nothing():
+    network = Toy()
+    optimisation = Optimisation(network, SETTINGS, steps=100)
+    steps(network, optimisation, 0, 3)
+    before = [weight.clone() for weight in network.parameters()]
+    (network(torch.randn(8, 3)).mean() * float("nan")).backward()
+    optimisation.step(3)
+    assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
+    assert all(weight.grad is None for weight in network.parameters())
+
+
+def test_continuing_from_a_state_is_as_if_never_stopped():
+    whole, parts = Toy(), Toy()
+    optimisation = Optimisation(whole, SETTINGS, steps=20)
+    steps(whole, optimisation, 0, 20)
+    first = Optimisation(parts, SETTINGS, steps=20)
+    steps(parts, first, 0, 7)
+    second = Optimisation(parts, SETTINGS, steps=20)
+    second.load_state({key: value.clone() for key, value in first.state().items()})
+    steps(parts, second, 7, 20)
+    assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), parts.parameters(), strict=True))
+
+
+def test_moving_average_by_hand():
+    weight = nn.Parameter(torch.tensor([0.0]))
+    average = MovingAverage([weight], decay=0.5)
+    expected = 0.0
+    for step in range(5):
+        with torch.no_grad():
+            weight.fill_(float(step))
+        average.update(step)
+        decay = min(0.5, (1 + step) / (10 + step))
+        expected = decay * expected + (1 - decay) * step
+    with average.applied():
+        assert weight.item() == pytest.approx(expected)
+    assert weight.item() == 4.0
+
+
+def test_no_average_leaves_the_weights_alone():
+    weight = nn.Parameter(torch.tensor([3.0]))
+    average = MovingAverage([weight], decay=0.0)
+    average.update(0)
+    with average.applied():
+        assert weight.item() == 3.0
