@@ -187,6 +187,53 @@ def _ucca() -> Graph:
     return Graph("1", "ucca", "eng", 1, input=text, nodes=tuple(nodes), edges=edges, tops=(8,))
 
 
+def _umr() -> Graph:
+    nodes = (
+        Node(0, "say-01", (Property("aspect", "performance"), Property("modal-strength", "full-affirmative"))),
+        Node(1, "person", (Property("refer-number", "singular"),)),
+        Node(2, "name", (Property("op1", "Tom"), Property("op2", "Jones"))),
+        Node(3, "go-02", (Property("polarity", "-"),)),
+        Node(4, "happy"),
+        Node(5, "believe-01"),
+    )
+    edges = (
+        Edge(0, 1, "ARG0"),
+        Edge(1, 2, "name"),
+        Edge(0, 3, "ARG1"),
+        Edge(3, 1, "ARG0"),
+        Edge(3, 0, "quote"),
+        Edge(1, 4, "mod", normal=""),
+        Edge(1, 5, "ARG0-of", normal="ARG0"),
+        Edge(5, 4, "domain"),
+    )
+    return Graph("1", "umr", "eng", 2, input="Happy Tom Jones said: not go!", nodes=nodes, edges=edges, tops=(0,))
+
+
+def _czech_umr() -> Graph:
+    text = "Petr a Pavel , kteří se řídí , přijdou ( brzy ) ."
+    nodes = (
+        Node(
+            0, "přijít-001", (Property("aspect", "performance"), Property("refer-person", "3rd")), at(text, "přijdou")
+        ),
+        Node(1, "and", anchors=at(text, "a")),
+        Node(2, "Petr", (Property("refer-number", "singular"),), at(text, "Petr")),
+        Node(3, "person", anchors=()),
+        Node(4, "řídit-se-002", (Property("polarity", "-"),), at(text, ",", "se", "řídí")),
+        Node(5, "#Forn", anchors=at(text, "brzy")),
+        Node(6, "name", (Property("op1", "Pavel"),), at(text, "Pavel")),
+    )
+    edges = (
+        Edge(0, 1, "ARG0"),
+        Edge(1, 2, "op1"),
+        Edge(1, 3, "op2"),
+        Edge(3, 6, "name"),
+        Edge(2, 4, "ARG0-of", normal="ARG0"),
+        Edge(4, 3, "ARG0"),
+        Edge(0, 5, "mod", normal=""),
+    )
+    return Graph("1", "umr", "ces", 1, input=text, nodes=nodes, edges=edges, tops=(0,))
+
+
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "amr": _amr,
     "amr-zho": _chinese_amr,
@@ -194,6 +241,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "eds": _eds,
     "ptg": _ptg,
     "ucca": _ucca,
+    "umr": _umr,
+    "umr-ces": _czech_umr,
 }
 
 

@@ -7,7 +7,7 @@ import importlib
 from perin.errors import UsageError
 from perin.frameworks.framework import Framework
 
-NAMES = ["amr", "drg", "eds", "ptg", "ucca"]
+NAMES = ["amr", "drg", "eds", "ptg", "ucca", "umr"]
 """The modules of this package that define a framework each, in ``FRAMEWORKS``: by language, None for all others."""
 
 _REGISTERED: dict[str, dict[str | None, Framework]] = {}

@@ -44,6 +44,7 @@ DEMANDS: dict[str, Demands] = {
         node_labels=False,
         attributes=frozenset(("remote", "implicit")),
     ),
+    "umr": Demands((1, 2)),
     "dm": Demands((0,), tops="any", connected=None),
     "psd": Demands((0,), tops="any", connected=None),
     "ud": Demands((0,), connected=None),

@@ -11,7 +11,12 @@ from perin.graphs.normalisation import normal_edge
 
 @dataclass(frozen=True)
 class NormalEdges:
-    """Turns inverse edges round and, on the way back, inverts those without which the top would not reach a node."""
+    """Turns inverse edges round and, on the way back, inverts those without which the top would not reach a node.
+
+    ``domain`` says how an inverted ``domain`` is written: AMR has ``mod`` for it, UMR ``domain-of``.
+    """
+
+    domain: str = "mod"
 
     def encode(self, graph: Graph) -> Graph:
         """All edges in their normal direction; edges that then are equal become one."""
@@ -26,8 +31,12 @@ class NormalEdges:
         edges = list(map(_plain, graph.edges))
         for index in _against_the_arrow(graph):
             if graph.edges[index].label:
-                edges[index] = _inverse(graph.edges[index])
+                edges[index] = self._inverse(graph.edges[index])
         return replace(graph, edges=tuple(edges))
+
+    def _inverse(self, edge: Edge) -> Edge:
+        label = self.domain if edge.label == "domain" else f"{edge.label}-of"
+        return replace(edge, source=edge.target, target=edge.source, label=label, normal=edge.label)
 
 
 def _against_the_arrow(graph: Graph) -> Iterator[int]:
@@ -53,11 +62,6 @@ def _against_the_arrow(graph: Graph) -> Iterator[int]:
             reached.add(node)
             forward.extend(graph.edges[index].target for index in reversed(outgoing.get(node, ())))
             backward.extend(reversed(incoming.get(node, ())))
-
-
-def _inverse(edge: Edge) -> Edge:
-    label = "mod" if edge.label == "domain" else f"{edge.label}-of"
-    return replace(edge, source=edge.target, target=edge.source, label=label, normal=edge.label)
 
 
 def _plain(edge: Edge) -> Edge:

@@ -25,6 +25,7 @@ FORMATS = (
     "eds",
     "eds-json",
     "ucca",
+    "umr",
     "dot",
     "tikz",
 )

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 import torch
@@ -17,6 +18,7 @@ from perin.files import cache_folder, read_lines
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
+from perin.graphs.faults import Finding, strict
 from perin.graphs.graph import Graph
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
@@ -126,7 +128,11 @@ def read_split(
     token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
     for path, token_path in zip(paths, token_paths, strict=True):
         tokens = None if token_path is None else tokens_by_id(recipe.path(token_path), wanted.language)
-        for graph in load(recipe.path(path)):
+        faults: dict[str, str] = {}
+        for graph in load(recipe.path(path), report=partial(_note_fault, faults)):
+            if graph.id in faults:
+                problems.append(Problem(name, split, graph.id, "with faults, not used", faults[graph.id]))
+                continue
             found = f"{graph.framework}-{graph.language or wanted.language}"
             if found != name:
                 problems.append(
@@ -137,6 +143,14 @@ def read_split(
                 yield graph, sentence_of(graph, wanted.language, tokens)
             except InputError as error:
                 problems.append(Problem(name, split, graph.id, "without tokens, not used", error.message))
+
+
+def _note_fault(faults: dict[str, str], finding: Finding) -> None:
+    """Keep an error by the id of its graph; one that belongs to no graph is raised."""
+    if finding.graph is None:
+        strict(finding)
+    elif finding.severity == "error":
+        faults.setdefault(finding.graph, finding.message)
 
 
 def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
@@ -200,6 +214,8 @@ def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems:
             continue
         if not len(sentence):
             problems.append(Problem(name, "train", graph.id, "without tokens, not used", "the text is empty"))
+        elif not len(graph):
+            problems.append(Problem(name, "train", graph.id, "without nodes, not used", "the graph is empty"))
         elif len(sentence) > longest:
             what = f"{len(sentence)} tokens, more than learning.longest ({longest})"
             problems.append(Problem(name, "train", graph.id, "too long, not learned", what))

@@ -1,0 +1,33 @@
+"""Uniform Meaning Representation: AMR with attributes; Czech is aligned to words, other treebanks mostly are not."""
+
+from dataclasses import replace
+
+from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.framework import Framework
+from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.frameworks.steps.senses import SENSE, SensesAsProperties
+from perin.labels.space import RuleSpace
+
+ATTRIBUTES = frozenset(
+    ("aspect", "modal-strength", "mode", "polarity", "polite", "refer-definiteness", "refer-number", "refer-person")
+)
+"""Roles whose values are a closed list; other constants are names and numbers, which rules take from the words."""
+
+UMR = Framework(
+    "umr",
+    flavor=2,
+    queries=3,
+    steps=(NormalEdges(domain="domain-of"), SensesAsProperties(), PropertiesAsNodes(ATTRIBUTES | {SENSE})),
+    rules=RuleSpace(("", "-", "_"), anchored=False, number_groups=("", "_")),
+    numbers=True,
+    has_flag=True,
+    owned=True,
+    has_classes=True,
+    lexical=(SENSE,),
+    empty="event",
+)
+
+CZECH_UMR = replace(UMR, flavor=1, anchoring=Anchoring(), rules=replace(UMR.rules, anchored=True))
+
+FRAMEWORKS = {None: UMR, "ces": CZECH_UMR}
