@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perin.bulk.corpus import parse_corpus
     from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError
     from perin.graphs import Anchor, Edge, Graph, Node, Property
     from perin.parsing.parser import Parser, load
@@ -27,6 +28,7 @@ _EXPORTS = {
     "UsageError": "perin.errors",
     "correspondence": "perin.scoring",
     "load": "perin.parsing.parser",
+    "parse_corpus": "perin.bulk.corpus",
     "score": "perin.scoring",
 }
 
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "correspondence",
     "load",
+    "parse_corpus",
     "score",
 ]
 

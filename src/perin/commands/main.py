@@ -17,6 +17,7 @@ from perin.errors import PerinError
 
 VERBS = {
     "parse": "parse text to graphs",
+    "parse-corpus": "parse a corpus into shards, on one machine or many",
     "bench": "measure the speed of a model",
     "convert": "change the format of graphs",
     "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = arguments[0] if arguments else ""
     if verb not in VERBS:
         return _no_verb(arguments)
-    module = importlib.import_module(f"perin.commands.{verb}")
+    module = importlib.import_module(f"perin.commands.{verb.replace('-', '_')}")
     parser = argparse.ArgumentParser(
         prog=f"perin {verb}",
         description=module.__doc__,
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _no_verb(arguments: list[str]) -> int:
-    listing = "\n".join(f"  {verb:<12}{summary}" for verb, summary in VERBS.items())
+    listing = "\n".join(f"  {verb:<14}{summary}" for verb, summary in VERBS.items())
     parser = argparse.ArgumentParser(
         prog="perin",
         usage="perin [-h] [--version] VERB ...",
