@@ -100,7 +100,7 @@ def _loader(
     if callable(model):
         return f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', repr(model))}", model
     if model is None:
-        from perin.parsing.sources import default_model
+        from perin.model.sources import default_model
 
         model = default_model(None if framework == "all" else framework, language)
     given = tuple((name, value) for name, value in options.items() if value)

@@ -19,10 +19,10 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from perin.bulk.storage import open_file, size_of
+from perin.contract.sentence import Sentence
 from perin.errors import InputError, MissingDependencyError
 from perin.files import GZIP_MAGIC
 from perin.text import conllu_files
-from perin.text.sentence import Sentence
 
 LONGEST = 1 << 24
 """Bytes of the longest line and of the longest CoNLL-U block; a longer one is an error for this sentence."""
