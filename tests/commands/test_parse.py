@@ -58,6 +58,80 @@ def test_text_as_argument(run):
     assert {graph["time"] for graph in graphs} == {"2026-01-31"}
 
 
+def test_a_file_is_parsed_by_its_name(run, tmp_path):
+    (tmp_path / "notes.txt").write_text(SENTENCES)
+    code, out, err = run(tmp_path / "notes.txt", "--time", "2026-01-31")
+    assert (code, ids(out), err) == (0, ["1", "4"], "")
+    assert out == run("-i", tmp_path / "notes.txt", "--time", "2026-01-31")[1]
+    code, _, err = run(tmp_path / "notes.txt", tmp_path / "notes.txt")
+    assert (code, "several files" in err) == (2, True)
+
+
+def test_a_name_of_no_file_is_a_sentence_with_a_hint(run):
+    code, out, err = run("notes.txt", "Go.")
+    assert (code, ids(out)) == (0, ["1", "2"])
+    assert err == "perin parse: warning: there is no file notes.txt; it is parsed as a sentence\n"
+
+
+def test_options_stand_anywhere(run):
+    code, out, _ = run("Go.", "--framework", "amr", "Stop.", "--time", "2026-01-31", "Run.")
+    assert (code, ids(out)) == (0, ["1", "2", "3"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "frameworks"), [("AMR", ["amr"]), ("ucca,EDS", ["ucca", "eds"]), ("All", ["eds", "amr", "ucca"])]
+)
+def test_frameworks_in_any_case_and_several(run, asked, frameworks):
+    code, out, _ = run("Go.", "--framework", asked)
+    assert (code, [json.loads(line)["framework"] for line in out.splitlines()]) == (0, frameworks)
+
+
+def test_a_framework_that_the_model_does_not_have(run):
+    code, out, err = run("Go.", "--framework", "eds,ptg")
+    assert (code, out) == (2, "")
+    assert "the model has eds-eng, amr-eng, ucca-eng; ptg is none of them" in err
+
+
+def test_penman_is_a_name_of_amr(run):
+    code, out, _ = run("Go.", "--framework", "amr", "--to", "PENMAN")
+    assert code == 0
+    assert out.startswith("# ::id 1")
+
+
+def test_hard_wrapped_text_is_split(run, tmp_path):
+    (tmp_path / "x.txt").write_text(
+        "Kim saw\ndogs. It rained. We\nwent. Go.\n\n\nA title\n\nAll in one line. Really.\n"
+    )
+    code, out, _ = run(tmp_path / "x.txt", "--split")
+    found = [(json.loads(line)["id"], json.loads(line)["input"]) for line in out.splitlines()]
+    assert code == 0
+    assert found == [
+        ("1.1", "Kim saw dogs."),
+        ("2.1", "It rained."),
+        ("2.2", "We went."),
+        ("3.1", "Go."),
+        ("6.1", "A title"),
+        ("8.1", "All in one line."),
+        ("8.2", "Really."),
+    ]
+
+
+def test_long_running_text_is_not_held_in_memory(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("perin.parsing.reading._LONG_PARAGRAPH", 2)
+    (tmp_path / "x.txt").write_text("Go\non. Kim saw\ndogs.\nGo\non.\n")
+    code, out, _ = run(tmp_path / "x.txt", "--split")
+    assert (code, ids(out)) == (0, ["1.1", "2.1", "4.1"])
+
+
+def test_a_text_in_another_language_is_warned_of(run):
+    code, _, err = run("Wir haben heute leider keine Zeit für das.")
+    assert code == 0
+    assert err.startswith("perin parse: warning: the text seems to be in another language (deu) than the model (eng)")
+    code, _, err = run("Nous avons le temps, mais il n'est pas dans la maison.")
+    assert "(fra) than the model (eng); there is no model for that in the box" in err
+    assert run("We have no time for this, and they will not have it.")[2] == ""
+
+
 @pytest.mark.parametrize("arguments", [(), ("-i", "-")])
 def test_standard_input_is_read_line_by_line(run, arguments):
     code, out, err = run(*arguments, stdin=SENTENCES.encode())

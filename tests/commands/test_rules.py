@@ -153,7 +153,6 @@ def test_cache(treebank, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["missing.mrp"], "no such file"),
-        (["{train}", "--jobs", "0"], "at least one process"),
         (["{train}", "--tokens", "a", "--tokens", "b"], "they belong together"),
         (["{train}", "--coverage", "{other}"], "another framework"),
         (["{train}", "--coverage-tokens", "a"], "--coverage, which is missing"),

@@ -97,7 +97,6 @@ def test_errors_to_a_file(gold, system, tmp_path, capsys):
     ("options", "message"),
     [
         (["--errors", "x.json", "--metric", "edm"], "--errors needs to know which nodes correspond"),
-        (["--jobs", "0"], "must be positive"),
         (["--budget", "-1"], "must be positive"),
         (["--budget", "nan"], "must be positive"),
         (["--confidence", "100"], "between 0 and 100"),

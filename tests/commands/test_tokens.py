@@ -102,7 +102,6 @@ def test_tokens_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["Hi"], "--language is needed; one of: ces, deu, eng, zho"),
         (["Hi", "--language", "tlh"], "unknown language 'tlh'; known are: ces, deu, eng, zho"),
         (["Hi", "--language", "eng", "--input", "x"], "text is given as an argument and as a file; give one of them"),
         (["--language", "eng", "--input", "no/such/file"], "no/such/file: no such file"),
@@ -111,6 +110,21 @@ def test_tokens_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 )
 def test_faults(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert run(capsys, *arguments) == (2, "", f"perin tokens: error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("Wir haben zum Glück keine Zeit.", "deu", "language deu; --language says another"),
+        ("Dogs bark at the moon and they will not stop.", "eng", "language eng; --language says another"),
+        ("Hi", "eng", "language eng (not clear: too few known words); --language says another"),
+        ("Nous ne sommes pas dans une maison.", "eng", "language eng (not clear: fra); --language says another"),
+        ("他在大学学习语言学。", "zho", "language zho; --language says another"),
+    ],
+)
+def test_the_language_is_guessed(capsys: pytest.CaptureFixture[str], text: str, language: str, said: str) -> None:
+    said_so = run(capsys, text, "--language", language)
+    assert run(capsys, text) == (0, said_so[1], f"perin tokens: {said}\n")
 
 
 def test_tokens_of_another_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

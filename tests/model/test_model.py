@@ -180,7 +180,7 @@ class TestBits:
         assert parser.model.bits == 8
         graphs = parser.parse(texts, "all")
         alone = [graph for text in texts for graph in parser.parse(text, "all")]
-        assert [graph.nodes for graph in graphs] == [graph.nodes for graph in alone]
+        assert [graph.nodes for of_text in graphs for graph in of_text] == [graph.nodes for graph in alone]
 
     @pytest.mark.skipif(not supported(), reason="there is no kernel for this processor")
     def test_heads_only_where_the_model_says_so(self, folder):

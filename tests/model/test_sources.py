@@ -162,7 +162,7 @@ def test_the_model_for_a_framework_and_a_language(box, framework, language, expe
 
 
 def test_frameworks_and_languages_without_a_model(box):
-    with pytest.raises(ModelError, match="no model in the box is for ces; in the box are: amr-eng, eng, ptg-eng, ucca"):
+    with pytest.raises(ModelError, match="no model in the box is for ces; in the box are: amr-eng \\("):
         sources.default_model(None, "ces")
     with pytest.raises(ModelError, match="no model in the box is for ucca-eng"):
         sources.default_model("ucca", None)

@@ -53,7 +53,7 @@ def test_one_pass_of_the_encoder_gives_all_frameworks(parser, texts, monkeypatch
     monkeypatch.setattr(parser.model.network, "encode", lambda batch: calls.append(1) or encode(batch))
     graphs = parser.parse(texts, "all", time=DATE)
     assert len(calls) == 1
-    assert graphs == list(itertools.chain(*zip(*alone.values(), strict=True)))
+    assert graphs == [list(of_sentence) for of_sentence in zip(*alone.values(), strict=True)]
     assert [graph.framework for graph in parser.parse(texts[0], "all")] == ["eds", "amr", "ucca"]
 
 
@@ -72,20 +72,91 @@ def test_graphs_do_not_depend_on_batches_order_or_threads(model, texts, framewor
 
 
 def test_every_graph_is_valid_and_can_be_written_and_read(parser, texts):
-    for graph in parser.parse(texts, "all"):
+    for graph in itertools.chain(*parser.parse(texts, "all")):
         assert errors(graph) == []
         assert loads(dumps(graph)) == [graph]
 
 
 def test_probabilities(parser, texts):
-    for graph in parser.parse(texts, "all"):
+    for graph in itertools.chain(*parser.parse(texts, "all")):
         for part in (*graph.nodes, *graph.edges):
             assert 0 <= part.extra["probability"] <= 1
             assert 0 <= part.extra["label_probability"] <= 1
         if graph.framework != "ucca":
             assert all("top_probability" in node.extra for node in graph.nodes)
-    for graph in parser.parse(texts, "all", probabilities=False):
+    for graph in itertools.chain(*parser.parse(texts, "all", probabilities=False)):
         assert all(part.extra is None for part in (*graph.nodes, *graph.edges))
+
+
+def test_several_frameworks_are_grouped_by_sentence(parser, texts):
+    grouped = parser.parse(texts[:2], ["amr", "EDS"])
+    assert [[graph.framework for graph in graphs] for graphs in grouped] == [["amr", "eds"]] * 2
+    assert [graph.framework for graph in parser.parse(texts[0], ("ucca",))] == ["ucca"]
+    assert parser.parse(texts[0], "Eds").framework == "eds"
+
+
+@pytest.mark.parametrize("wrong", [["eds", "drg"], "drg", ["eds", None], []])
+def test_frameworks_that_the_model_does_not_have(parser, wrong):
+    with pytest.raises(UsageError, match=r"the model has eds-eng, amr-eng, ucca-eng|named by a string"):
+        parser.parse("Go.", wrong)
+
+
+def test_running_text_is_split(parser):
+    graphs = parser.parse("Dr. Kim saw\ndogs. It\nrained.\n\nA title\n\nGo.", split=True)
+    assert [(graph.id, graph.input) for graph in graphs] == [
+        ("1.1", "Dr. Kim saw dogs."),
+        ("1.2", "It rained."),
+        ("1.3", "A title"),
+        ("1.4", "Go."),
+    ]
+    assert [len(group) for group in parser.parse(["Go. Stop.", "Run."], "all", split=True)] == [3, 3, 3]
+
+
+def test_tokens_as_input(parser):
+    [graph] = parser.parse([["Kim", "saw", "dogs", "."]], "eds")
+    assert graph.input == "Kim saw dogs ."
+    assert graph.nodes == parser.parse("Kim saw dogs .", "eds").nodes
+
+
+def test_conllu_sentences_as_input(parser):
+    conllu = pytest.importorskip("conllu")
+    rows = "".join(f"{n}\t{form}\t{form}" + "\t_" * 7 + "\n" for n, form in enumerate(["Dogs", "bark"], start=1))
+    [sentence] = conllu.parse(f"# sent_id = a7\n# text = Dogs bark\n{rows}\n")
+    assert (parser.parse(sentence).id, parser.parse(sentence).input) == ("a7", "Dogs bark")
+    assert [graph.id for graph in parser.parse([sentence, "Go."])] == ["a7", "2"]
+
+
+def test_spacy_documents_as_input(parser):
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    doc = pipeline("Kim saw dogs.  It rained.")
+    assert parser.parse(doc).input == doc.text
+    graphs = parser.parse(doc, "eds", split=True)
+    assert [(graph.id, graph.input.strip()) for graph in graphs] == [("1.1", "Kim saw dogs."), ("1.2", "It rained.")]
+    second = list(doc.sents)[1]
+    assert parser.parse(second, "eds", time=DATE).nodes == parser.parse("It rained.", "eds", time=DATE).nodes
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (None, "parse takes sentences .*, not None"),
+        (7, r"not int \(7\)"),
+        (b"Go.", r"not bytes \(b'Go.'\)"),
+        ({"a": 1}, "not dict"),
+        (["Go.", 7], r"sentence 2 should be a string, a list of tokens, .* not int \(7\)"),
+        ([["Go", 7]], "not a list that holds int"),
+    ],
+)
+def test_wrong_types_are_told(parser, texts, message):
+    with pytest.raises(UsageError, match=message):
+        parser.parse(texts)
+
+
+def test_a_stream_of_one_text_is_no_stream_of_letters(parser):
+    with pytest.raises(UsageError, match=r"stream takes several sentences, .* put it in a list"):
+        parser.stream("Go.")
 
 
 ODD = [

@@ -144,16 +144,16 @@ def test_formats_by_name(parser, tmp_path, name, framework, begins):
 
 
 def test_a_graph_that_a_format_can_not_hold_is_reported(parser, tmp_path, monkeypatch):
-    from perin.parsing import writing
+    from perin.graphs.codecs import registry
 
-    dumps = writing.dumps
+    dumps = registry.dumps
 
     def refusing(graph, format):
         if graph.id == "2":
             raise InputError("nested too deeply", graph=graph.id)
         return dumps(graph, format)
 
-    monkeypatch.setattr(writing, "dumps", refusing)
+    monkeypatch.setattr(registry, "dumps", refusing)
     problems = []
     tally = parser.parse_file(["Go."] * 3, tmp_path / "x.amr", framework="amr", report=problems.append)
     assert tally == Tally(parsed=2, failed=1)

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perin.commands.options import frameworks
 from perin.commands.parse import add_speed_options
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin bench``."""
     parser.add_argument("model", metavar="MODEL", help="folder of a model, name of one in the box, or name on the hub")
     parser.add_argument("file", metavar="FILE", nargs="?", help="sentences to measure with")
-    parser.add_argument("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
+    parser.add_argument(
+        "--framework", type=frameworks, metavar="F", help="framework, or 'all' that the model has (default: its first)"
+    )
     parser.add_argument("--language", metavar="L", help="language of the text (default: the model's)")
     add_speed_options(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as a JSON object")

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from perin.commands.options import graph_format
 from perin.errors import InputError, UsageError
 from perin.files import source_name
-from perin.graphs.codecs.registry import FORMATS, load
+from perin.graphs.codecs.registry import load
 from perin.graphs.drawing.diff import diff_sketch
 from perin.graphs.drawing.files import PICTURE_FORMATS, save
 from perin.graphs.drawing.sketch import Sketch
@@ -28,14 +29,19 @@ from perin.graphs.graph import Graph
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin draw``."""
-    parser.add_argument("file", metavar="FILE", help="file of graphs; - for standard input")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="file of graphs; - for standard input")
     parser.add_argument(
         "system", metavar="SYSTEM", nargs="?", help="with --diff: the graphs to compare with those of FILE"
     )
+    parser.add_argument("-i", "--input", metavar="FILE", help="the same as FILE")
     parser.add_argument("-o", "--output", metavar="OUT", default="-", help="file to draw to (default: the terminal)")
     parser.add_argument("--to", choices=PICTURE_FORMATS, help="what to draw (default: by the name of OUT)")
     parser.add_argument(
-        "--from", dest="format", choices=FORMATS, help="format of the graphs (default: by the file names)"
+        "--from",
+        dest="format",
+        type=graph_format,
+        metavar="FORMAT",
+        help="format of the graphs (default: by their names)",
     )
     parser.add_argument(
         "--id", dest="ids", metavar="ID", action="append", help="only the graph of this id; can be repeated"
@@ -49,15 +55,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw; see the module's text."""
-    if arguments.diff != (arguments.system is not None):
+    given = [path for path in (arguments.input, arguments.file, arguments.system) if path is not None]
+    if not given:
+        raise UsageError("name the file of graphs: perin draw FILE")
+    if len(given) != (2 if arguments.diff else 1):
         raise UsageError("--diff takes two files, and two files need --diff: perin draw --diff GOLD SYSTEM")
-    source = source_name(arguments.file)
-    chosen = select(load(arguments.file, arguments.format), source, arguments.ids, arguments.numbers)
+    file = given[0]
+    source = source_name(file)
+    chosen = select(load(file, arguments.format), source, arguments.ids, arguments.numbers)
     title = Path(source).name
     drawn: Iterator[Graph | Sketch] = chosen
     if arguments.diff:
-        drawn = differences(chosen, load(arguments.system, arguments.format))
-        title = f"{title} and {Path(source_name(arguments.system)).name}"
+        drawn = differences(chosen, load(given[1], arguments.format))
+        title = f"{title} and {Path(source_name(given[1])).name}"
     colour = arguments.output == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     count = 0
 

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from perin.commands.parse import add_speed_options, count
+from perin.commands.options import count
+from perin.commands.parse import add_speed_options
 from perin.errors import UsageError
 from perin.graphs.faults import Finding
 
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("treebank", metavar="TREEBANK", help="file of gold graphs")
     add("--tokens", metavar="FILE", help="CoNLL-U or companion file for the texts (default: our own tokenizer)")
     add("--against", metavar="FILE", help="graphs of another system for the same texts, to compare with")
-    add("--output", metavar="FILE", help="also write the model's graphs")
+    add("-o", "--output", metavar="FILE", help="also write the model's graphs")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
     add_speed_options(parser)

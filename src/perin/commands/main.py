@@ -18,6 +18,7 @@ from perin.errors import PerinError
 VERBS = {
     "parse": "parse text to graphs",
     "parse-corpus": "parse a corpus into shards, on one machine or many",
+    "models": "list the models in the box",
     "bench": "measure the speed of a model",
     "convert": "change the format of graphs",
     "draw": "draw graphs as text, SVG, HTML, PNG or PDF",
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     module.configure(parser)
     try:
-        code: int = module.run(parser.parse_args(arguments[1:]))
+        code: int = module.run(parser.parse_intermixed_args(arguments[1:]))
         sys.stdout.flush()
         return code
     except PerinError as error:

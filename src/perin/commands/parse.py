@@ -1,4 +1,4 @@
-"""Parse text to graphs: TEXT (a sentence each), a file (-i), or standard input.
+"""Parse text to graphs: TEXT (a sentence each), a file (its name instead of TEXT, or -i), or standard input.
 
 A file has a sentence a line, whose number is the id of its graph; blank lines are skipped.  Files of tokens (.conllu)
 and of graphs whose texts are to be parsed (.mrp) are told by their names.  Results go to standard output or to a file
@@ -10,35 +10,44 @@ Exit code: 0 all sentences parsed, 1 some not, 2 nothing could be done.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from perin.commands.options import add_threads, count, frameworks, output_format
 from perin.errors import InputError, UsageError
-from perin.graphs.codecs.registry import FORMATS
-from perin.graphs.drawing.files import PICTURE_FORMATS
 
 if TYPE_CHECKING:
     from perin.parsing.inference import Parsed
 
 STANDARD = "-"
+SAMPLE = 10
+"""Sentences whose language is looked at."""
+_FILE_NAME = re.compile(r"\S+\.(txt|text|md|conllu|mrp|jsonl|tsv|csv)(\.gz)?", re.IGNORECASE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin parse``."""
     add = parser.add_argument
-    add("texts", nargs="*", metavar="TEXT", help="a sentence")
+    add("texts", nargs="*", metavar="TEXT", help="a sentence, or the name of a file of sentences")
     add("-i", "--input", metavar="FILE", help="file of sentences; - for standard input (default if there is no TEXT)")
     add("-o", "--output", metavar="FILE", default=STANDARD, help="file to write (default: standard output)")
     add("--model", metavar="M", help="folder of a model, name of one in the box, or organisation/name on the hub")
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
-    add("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
+    add(
+        "--framework",
+        type=frameworks,
+        metavar="F",
+        help="framework, several with commas between them, or 'all' that the model has (default: its first)",
+    )
     add("--language", metavar="L", help="language of the text, such as eng (default: the model's)")
-    add("--to", choices=(*FORMATS, *PICTURE_FORMATS), help="format to write (default: by the name of the output)")
+    add("--to", type=output_format, metavar="FORMAT", help="format to write (default: by the name of the output)")
     add("--tokens", metavar="FILE", help="tokens instead of text: CoNLL-U, or MRP companion graphs")
-    add("--split", action="store_true", help="lines hold running text: split it into sentences")
+    add("--split", action="store_true", help="the text is running text, hard-wrapped or not: split it into sentences")
     add("--batch", type=count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
     add_speed_options(parser)
     add("--longest", type=count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
@@ -55,9 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     from perin.model.sources import default_model
     from perin.parsing.parser import ALL, LONGEST, Parser
 
-    framework = None if arguments.framework == ALL else arguments.framework
+    asked = arguments.framework
+    wanted = asked[0] if isinstance(asked, list) else None if asked == ALL else asked
     parser = Parser.load(
-        arguments.model or default_model(framework, arguments.language),
+        arguments.model or default_model(wanted, arguments.language),
         revision=arguments.revision,
         offline=arguments.offline,
         threads=arguments.threads,
@@ -79,10 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
         time=arguments.time,
         most=arguments.batch or MOST,
         report=_report,
-        progress=iter if arguments.texts or shown else _progress,
+        progress=lambda results: watched(
+            iter(results) if arguments.texts or shown else _progress(results),
+            parser.language(asked, arguments.language),
+        ),
     )
     if not tally.parsed and not tally.failed and not arguments.resume:
-        print("perin parse: warning: there is nothing to parse", file=sys.stderr)
+        _warn("there is nothing to parse")
     if tally.failed:
         print(f"perin parse: {tally.failed} of {tally.failed + tally.parsed} sentences failed", file=sys.stderr)
     return 1 if tally.failed else 0
@@ -92,10 +105,45 @@ def _source(arguments: argparse.Namespace) -> str | list[str]:
     given = [bool(arguments.texts), arguments.input is not None, arguments.tokens is not None]
     if sum(given) > 1:
         raise UsageError("give TEXT, a file of sentences (-i) or a file of tokens (--tokens), one of them only")
+    files = [text for text in arguments.texts if _is_file(text)]
+    if files and len(arguments.texts) == 1:
+        arguments.input, arguments.texts = files[0], []
+    elif files and files == arguments.texts:
+        raise UsageError("these are several files; parse them one at a time")
     path: str = arguments.input or arguments.tokens or STANDARD
     if path not in (STANDARD, os.devnull) and os.path.realpath(path) == os.path.realpath(arguments.output):
         raise UsageError(f"{path} can't be both read and written")
     return arguments.texts or path
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text is the name of a file; says so if it only looks like one."""
+    try:
+        found = os.path.isfile(text)
+    except ValueError:  # NUL characters
+        return False
+    if not found and _FILE_NAME.fullmatch(text):
+        _warn(f"there is no file {text}; it is parsed as a sentence")
+    return found
+
+
+def watched(results: Iterable[Parsed], language: str | None) -> Iterator[Parsed]:
+    """The results; a warning if the first sentences are clearly not in the language."""
+    from perin.text.identification import identify
+    from perin.text.languages import LANGUAGES
+
+    results = iter(results)
+    first = list(itertools.islice(results, SAMPLE))
+    found = identify("\n".join(parsed.sentence.text for parsed in first))
+    if None not in (found, language) and found != language:
+        hint = f"give --language {found}" if found in LANGUAGES else "there is no model for that in the box"
+        _warn(f"the text seems to be in another language ({found}) than the model ({language}); {hint}")
+    yield from first
+    yield from results
+
+
+def _warn(message: str) -> None:
+    print(f"perin parse: warning: {message}", file=sys.stderr)
 
 
 def _report(error: InputError) -> None:
@@ -114,16 +162,5 @@ def _progress(results: Iterator[Parsed]) -> Iterable[Parsed]:
 def add_speed_options(parser: argparse.ArgumentParser) -> None:
     """Add what trades speed for precision, or for other work on the same machine."""
     add = parser.add_argument
-    add("--threads", type=count, metavar="N", help="cores to use (default: all)")
+    add_threads(parser, "cores to use (default: all)")
     add("--bits", type=int, choices=(8, 32), help="bits to compute with (default: the model's choice)")
-
-
-def count(text: str) -> int:
-    """The value of an argument that counts something."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, found {text!r}")
-    return number

@@ -13,7 +13,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from perin.commands.parse import count
+from perin.commands.options import count
 
 if TYPE_CHECKING:
     from perin.bulk.corpus import Progress
@@ -35,7 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--shards", type=count, metavar="N", help="pieces of the corpus (default: of 10,000 sentences)")
     add("--rank", type=int, default=0, metavar="R", help="number of this machine, counted from 0")
     add("--world", type=count, default=1, metavar="W", help="number of machines")
-    add("--workers", type=count, metavar="N", help="processes (default: one a core; with Ray, of the cluster)")
+    processes = "processes (default: one a core; with Ray, of the cluster)"
+    add("--workers", "--threads", "--jobs", type=count, metavar="N", help=processes)
     add("--engine", choices=("local", "ray"), default="local", help="processes of this machine, or a Ray cluster")
     add("--address", metavar="A", help="address of the Ray cluster (default: the one of this machine, else a new one)")
     add("--column", metavar="C", help="field of the sentences in JSON lines and Parquet (default: text)")

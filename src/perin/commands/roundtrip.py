@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perin.commands.options import add_threads
 from perin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="tokens of the --rules files (default with --tokens: the .conllu beside each; without: our own)",
     )
     parser.add_argument("--queries", type=int, metavar="N", help="queries a token (default: the framework's)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add_threads(parser, "processes (default: 1)", 1)
     parser.add_argument("--cache", metavar="FOLDER", help="keep learned rules here for the next time")
-    parser.add_argument("--output", metavar="FILE", help="also write the graphs that came back")
+    parser.add_argument("-o", "--output", metavar="FILE", help="also write the graphs that came back")
     parser.add_argument(
         "--json", action="store_true", help="print a JSON object: the score, and under 'roundtrip' the losses"
     )
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         tokens=arguments.tokens,
         rules_tokens=arguments.rules_tokens,
         queries=arguments.queries,
-        jobs=arguments.jobs,
+        jobs=arguments.threads,
         cache=arguments.cache,
     )
     if arguments.output is not None:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perin.commands.options import add_threads
 from perin.errors import UsageError, one_line
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--coverage", metavar="DEV", help="tell how many labels of these graphs the rules can yield")
     parser.add_argument("--coverage-tokens", metavar="FILE", help="tokens of DEV (default: our own)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rules to this file")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add_threads(parser, "processes (default: 1)", 1)
     parser.add_argument("--cache", metavar="FOLDER", help="keep learned rules here for the next time")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.tokens,
         dev=arguments.coverage,
         dev_tokens=arguments.coverage_tokens,
-        jobs=arguments.jobs,
+        jobs=arguments.threads,
         cache=arguments.cache,
     )
     if arguments.output is not None:

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perin.commands.options import add_threads, graph_format
 from perin.errors import UsageError
 from perin.files import check_writable
-from perin.graphs.codecs.registry import FORMATS
 from perin.graphs.faults import Finding, Report
 
 if TYPE_CHECKING:
@@ -43,11 +43,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", metavar="PERCENT", type=float, help="bootstrap intervals of F1; paired tests of several systems"
     )
-    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="processes (default: 1)")
+    add_threads(parser, "processes (default: 1)", 1)
     parser.add_argument(
         "--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)"
     )
-    parser.add_argument("--from", dest="format", choices=FORMATS, help="format of the files (default: by their names)")
+    parser.add_argument(
+        "--from",
+        dest="format",
+        type=graph_format,
+        metavar="FORMAT",
+        help="format of the files (default: by their names)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,7 +75,7 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     from perin.scoring.evaluation import check_limits, find_metric
     from perin.scoring.statistics import check_confidence
 
-    check_limits(arguments.jobs, arguments.budget)
+    check_limits(arguments.threads, arguments.budget)
     if arguments.confidence is not None:
         check_confidence(arguments.confidence)
     if [arguments.gold, *arguments.systems].count("-") > 1:
@@ -98,7 +104,7 @@ def _scored(arguments: argparse.Namespace) -> dict[str, Result]:
     results = {}
     for name, path in zip(_names(arguments.systems), arguments.systems, strict=True):
         pairs = pair(gold, read_system(path, arguments.format, report=_warn), report=_warn)
-        stream = score_pairs(pairs, metric, jobs=arguments.jobs, budget=arguments.budget)
+        stream = score_pairs(pairs, metric, jobs=arguments.threads, budget=arguments.budget)
         graphs = list(with_progress(stream, len(pairs)))
         if arguments.errors:
             write_differences(arguments.errors, pairs, graphs)

@@ -7,9 +7,10 @@ Prints a line for each token: first character, character after the last one, for
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-from collections.abc import Iterator
-from itertools import zip_longest
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from perin.errors import InputError, UsageError
@@ -17,15 +18,21 @@ from perin.files import read_lines, read_text, source_name
 from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
 from perin.text.documents import LAYOUTS, Passage, passages
+from perin.text.identification import identify
 from perin.text.languages import LANGUAGES
 from perin.text.token_files import FORMATS, read_tokens
+
+SAMPLE = 20
+"""Lines whose language is looked at."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin tokens``."""
     parser.add_argument("text", nargs="*", metavar="TEXT", help="sentences (default: those of --input)")
-    parser.add_argument("--input", metavar="FILE", help="a file of text (default: standard input)")
-    parser.add_argument("--language", metavar="CODE", help=f"language of the text: {', '.join(LANGUAGES)}")
+    parser.add_argument("-i", "--input", metavar="FILE", help="a file of text (default: standard input)")
+    parser.add_argument(
+        "--language", metavar="CODE", help=f"language of the text: {', '.join(LANGUAGES)} (default: guessed)"
+    )
     parser.add_argument(
         "--layout",
         choices=LAYOUTS,
@@ -79,14 +86,24 @@ def _passages(arguments: argparse.Namespace) -> Iterator[Passage]:
     if arguments.tokens:
         yield from _from_file(arguments)
         return
-    if arguments.language is None:
-        raise UsageError(f"--language is needed; one of: {', '.join(LANGUAGES)}")
-    tokenize = load_tokenizer(arguments.tokenizer, arguments.language, arguments.model)
-    if arguments.layout == "lines":
-        yield from (Passage(0, tokenize(text)) for text in _lines(arguments))
-        return
-    for text in arguments.text or [read_text(arguments.input or "-")]:
-        yield from passages(text, arguments.language, "paragraphs", tokenize)
+    in_lines = arguments.layout == "lines"
+    texts = _lines(arguments) if in_lines else iter(arguments.text or [read_text(arguments.input or "-")])
+    first = list(itertools.islice(texts, SAMPLE))
+    language = arguments.language or guessed_language(first)
+    tokenize = load_tokenizer(arguments.tokenizer, language, arguments.model)
+    for text in itertools.chain(first, texts):
+        yield from [Passage(0, tokenize(text))] if in_lines else passages(text, language, "paragraphs", tokenize)
+
+
+def guessed_language(texts: Sequence[str]) -> str:
+    """The language of texts, of those that there are tokens for; says what was guessed."""
+    found = identify("\n".join(texts))
+    language = found if found in LANGUAGES else "eng"
+    assert language is not None
+    if texts:
+        doubt = "" if found == language else f" (not clear: {found or 'too few known words'})"
+        print(f"perin tokens: language {language}{doubt}; --language says another", file=sys.stderr)
+    return language
 
 
 def _lines(arguments: argparse.Namespace) -> Iterator[str]:
@@ -103,7 +120,7 @@ def _from_file(arguments: argparse.Namespace) -> Iterator[Passage]:
     if not arguments.text and not arguments.input:
         yield from (Passage(0, sentence) for sentence in sentences)
         return
-    for number, (text, sentence) in enumerate(zip_longest(_lines(arguments), sentences)):
+    for number, (text, sentence) in enumerate(itertools.zip_longest(_lines(arguments), sentences)):
         if sentence is None:
             raise InputError(f"the file has fewer sentences than the text: only {number}", source=source)
         if text is None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from perin.commands.parse import count
+from perin.commands.options import add_threads
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin train``."""
     parser.add_argument("recipe", nargs="?", metavar="RECIPE", help="name of a recipe in the box, or a .toml file")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the recipe")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="folder of the run (default: runs/NAME)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: runs/NAME)")
     parser.add_argument("--resume", action="store_true", help="go on after the last checkpoint")
-    parser.add_argument("--threads", type=count, metavar="N", help="threads of one process (default: all cores)")
+    add_threads(parser, "threads of one process (default: all cores)")
     parser.add_argument("--services", action="store_true", help="also log to TensorBoard and Weights & Biases")
     parser.add_argument("--list", action="store_true", help="list the recipes in the box")
     parser.add_argument("--explain", action="store_true", help="print every key with its default and meaning")

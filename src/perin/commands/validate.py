@@ -12,8 +12,9 @@ import os
 import sys
 from collections import Counter
 
+from perin.commands.options import graph_format
 from perin.errors import InputError
-from perin.graphs.codecs.registry import FORMATS, locate
+from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding, Report
 from perin.graphs.validation import framework_findings
 
@@ -21,7 +22,13 @@ from perin.graphs.validation import framework_findings
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin validate``."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="files or folders of graphs; - for standard input")
-    parser.add_argument("--from", dest="format", choices=FORMATS, help="format of the files (default: by their names)")
+    parser.add_argument(
+        "--from",
+        dest="format",
+        type=graph_format,
+        metavar="FORMAT",
+        help="format of the files (default: by their names)",
+    )
     parser.add_argument("--json", action="store_true", help="print each finding as a JSON object")
 
 

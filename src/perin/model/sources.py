@@ -18,9 +18,9 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _HUB_FILES = ["config.json", "weights.safetensors", "README.md", "vocabularies/*.json", "encoder/*"]
 
 
-def bundled() -> list[str]:
+def bundled(box: Path | None = None) -> list[str]:
     """The names of the models in the box."""
-    return sorted(path.parent.name for path in BOX.glob("*/config.json"))
+    return sorted(path.parent.name for path in (box or BOX).glob("*/config.json"))
 
 
 def default_model(framework: str | None, language: str | None) -> str:
@@ -33,7 +33,7 @@ def default_model(framework: str | None, language: str | None) -> str:
     fitting = [
         name
         for name in bundled()
-        if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in _treebanks(BOX / name))
+        if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in treebank_names(BOX / name))
     ]
     best = next((name for name in (wanted, spoken) if name in fitting), fitting[0] if fitting else None)
     if best is None:
@@ -57,13 +57,13 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
     raise ModelError(f"there is no folder {text}, and no model in the box is called so; {_remedy()}")
 
 
-def _treebanks(folder: Path) -> list[str]:
+def treebank_names(folder: Path) -> list[str]:
     """The names of a model's treebanks, such as ``eds-eng``."""
     return list(json.loads((folder / "config.json").read_text(encoding="utf-8"))["treebanks"])
 
 
 def _remedy() -> str:
-    names = ", ".join(bundled()) or "none yet"
+    names = ", ".join(f"{name} ({', '.join(treebank_names(BOX / name))})" for name in bundled()) or "none yet"
     return f"in the box are: {names}. Give one of these, the path of a model's folder, or organisation/name on the hub"
 
 

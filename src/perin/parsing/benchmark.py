@@ -20,7 +20,7 @@ from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.network.native import library
 from perin.network.predict import predict_encoded
 from perin.parsing.inference import decoded, predicted, prepared
-from perin.parsing.parser import Parser
+from perin.parsing.parser import Frameworks, Parser
 from perin.parsing.reading import read_sentences
 
 PARTS = ("prepare", "encoder", "decoder and heads", "graph decoding")
@@ -73,7 +73,7 @@ class Figures:
 def measure(
     folder: Path,
     file: str,
-    framework: str | None = None,
+    framework: str | Frameworks | None = None,
     language: str | None = None,
     *,
     threads: int | None = None,
@@ -111,7 +111,7 @@ def _child() -> None:
 def _measured(
     folder: str,
     file: str,
-    framework: str | None,
+    framework: str | Frameworks | None,
     language: str | None,
     threads: int | None,
     bits: int | None,
@@ -149,7 +149,9 @@ def _measured(
     )
 
 
-def _clocked(parser: Parser, sentences: Sequence[Sentence], framework: str | None, language: str | None) -> float:
+def _clocked(
+    parser: Parser, sentences: Sequence[Sentence], framework: str | Frameworks | None, language: str | None
+) -> float:
     before = time.perf_counter()
     texts = [sentence.text for sentence in sentences]
     for _ in parser.stream(texts, framework, language, probabilities=False):

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, cast, overload
 
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
@@ -19,11 +19,14 @@ from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
 from perin.parsing.streaming import in_order
 from perin.parsing.writing import Tally, checked_format, unfinished, write_parsed
+from perin.text.inputs import OneText, SomeText, check_several, is_one
 from perin.text.languages import checked
 from perin.text.tokenizer import tokenize
 
-Texts: TypeAlias = Iterable[str | Item]
+Texts: TypeAlias = Iterable[SomeText | Item]
 """Sentences to be parsed; an error takes the place of one that could not be read."""
+Frameworks: TypeAlias = list[str] | tuple[str, ...] | Literal["all"]
+"""Several frameworks, by their names, or all of a model's."""
 
 ALL = "all"
 """Stands for every framework of a model."""
@@ -80,32 +83,40 @@ class Parser:
         """What the model can parse to, by names such as ``eds-eng``."""
         return self.model.treebanks
 
-    def chosen(self, framework: str | None = None, language: str | None = None) -> list[str]:
+    def chosen(self, framework: str | Frameworks | None = None, language: str | None = None) -> list[str]:
         """The names of the treebanks of a framework (None: the model's first; ``"all"``: every one) in a language.
 
-        The language may be left out where only one fits.
+        Several frameworks are a list.  The language may be left out where only one fits.
         """
         language = checked(language) if language is not None else None
         known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
-        fitting = [
-            name
-            for name, words in known.items()
-            if framework in (None, ALL, words.framework) and language in (None, words.language)
-        ]
-        if not fitting:
-            asked = " ".join(part for part in (framework, language) if part)
-            raise UsageError(f"the model has {', '.join(known)}; {asked} is none of them")
-        if len({known[name].language for name in fitting}) > 1:
-            raise UsageError(f"the model has several languages ({', '.join(fitting)}); say which one it is")
-        return fitting if framework == ALL else fitting[:1]
+        spoken = [name for name, words in known.items() if language in (None, words.language)]
+        alone = framework is None or isinstance(framework, str)
+        asked: list[str | None] = [cast("str | None", framework)] if alone else list(framework or ())
+        found: list[str] = []
+        for each in asked:
+            if not (isinstance(each, str) or alone):
+                raise UsageError(f"a framework is named by a string such as 'eds', not by {each!r}")
+            wanted = each.lower() if each is not None else None
+            fitting = [name for name in spoken if wanted in (None, ALL, known[name].framework)]
+            if not fitting:
+                missing = " ".join(part for part in (each, language) if part)
+                raise UsageError(f"the model has {', '.join(known)}; {missing} is none of them")
+            if len({known[name].language for name in fitting}) > 1:
+                raise UsageError(f"the model has several languages ({', '.join(fitting)}); say which one it is")
+            found += fitting if wanted == ALL else fitting[:1]
+        if not found:
+            raise UsageError(f"no framework is named; the model has {', '.join(known)}")
+        return list(dict.fromkeys(found))
 
     @overload
     def parse(  # type: ignore[overload-overlap]
         self,
-        texts: Texts | str | Sentence,
-        framework: Literal["all"],
+        texts: OneText,
+        framework: Frameworks,
         language: str | None = None,
         *,
+        split: Literal[False] = False,
         probabilities: bool = True,
         time: str | None = None,
     ) -> list[Graph]: ...
@@ -113,52 +124,98 @@ class Parser:
     @overload
     def parse(  # type: ignore[overload-overlap]
         self,
-        texts: str | Sentence,
+        texts: OneText,
         framework: str | None = None,
         language: str | None = None,
         *,
+        split: Literal[False] = False,
         probabilities: bool = True,
         time: str | None = None,
     ) -> Graph: ...
 
     @overload
+    def parse(  # type: ignore[overload-overlap]
+        self,
+        texts: Texts,
+        framework: Frameworks,
+        language: str | None = None,
+        *,
+        split: Literal[False] = False,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> list[list[Graph]]: ...
+
+    @overload
     def parse(
         self,
         texts: Texts,
         framework: str | None = None,
         language: str | None = None,
         *,
+        split: Literal[False] = False,
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> list[Graph]: ...
+
+    @overload
+    def parse(  # type: ignore[overload-overlap]
+        self,
+        texts: OneText | Texts,
+        framework: Frameworks,
+        language: str | None = None,
+        *,
+        split: Literal[True],
+        probabilities: bool = True,
+        time: str | None = None,
+    ) -> list[list[Graph]]: ...
+
+    @overload
+    def parse(
+        self,
+        texts: OneText | Texts,
+        framework: str | None = None,
+        language: str | None = None,
+        *,
+        split: Literal[True],
         probabilities: bool = True,
         time: str | None = None,
     ) -> list[Graph]: ...
 
     def parse(
         self,
-        texts: Texts | str | Sentence,
-        framework: str | None = None,
+        texts: OneText | Texts,
+        framework: str | Frameworks | None = None,
         language: str | None = None,
         *,
+        split: bool = False,
         probabilities: bool = True,
         time: str | None = None,
-    ) -> Graph | list[Graph]:
+    ) -> Graph | list[Graph] | list[list[Graph]]:
         """The graph of a sentence, or the graphs of several; the first that can't be parsed raises an error.
 
-        A string is one sentence.  With the framework ``"all"`` the result is a list: of each sentence one graph a
-        framework.  For the other parameters see :meth:`stream`.
+        A sentence is a string, a :class:`~perin.text.Sentence`, a spaCy ``Doc`` or ``Span``, or a ``TokenList`` of the
+        package conllu; in a list of sentences it can also be a list of tokens.  With ``split``, a string is running
+        text and a ``Doc`` has several sentences, so that the result is always a list.  Several frameworks (a list of
+        names, or ``"all"``) give a list of graphs for each sentence.  For the other parameters see :meth:`stream`.
         """
-        alone = isinstance(texts, (str, Sentence))
-        several = [texts] if isinstance(texts, (str, Sentence)) else texts
-        graphs: list[Graph] = []
-        for parsed in self.stream(several, framework, language, probabilities=probabilities, time=time):
+        alone = is_one(texts)
+        items = cast(Texts, [texts] if alone else texts)
+        check_several(items, "parse")
+        if split:
+            items = split_texts(items, self.language(framework, language))
+        found: list[tuple[Graph, ...]] = []
+        for parsed in self.stream(items, framework, language, probabilities=probabilities, time=time):
             if parsed.error is not None:
                 raise parsed.error
-            graphs += parsed.graphs
-        return graphs[0] if alone and framework != ALL else graphs
+            found.append(parsed.graphs)
+        several = not (framework is None or isinstance(framework, str)) or framework == ALL
+        results = [list(graphs) for graphs in found] if several else [graphs[0] for graphs in found]
+        return results[0] if alone and not split else results
 
     def stream(
         self,
         texts: Texts,
-        framework: str | None = None,
+        framework: str | Frameworks | None = None,
         language: str | None = None,
         *,
         probabilities: bool = True,
@@ -173,8 +230,9 @@ class Parser:
         and edges have them in ``extra``.  ``time`` is the ``time`` of the graphs (``YYYY-MM-DD``), by default today.
         ``most`` sentences are parsed at once; the graphs do not depend on it.
         """
+        check_several(texts, "stream")
         treebanks = self.chosen(framework, language)
-        spoken = self.treebanks[treebanks[0]].vocabulary.language
+        spoken = self.language(framework, language)
         moment = _moment(time)
 
         def finished(parsed: Parsed) -> Parsed:
@@ -196,7 +254,7 @@ class Parser:
         source: str | os.PathLike[str] | Texts,
         target: str | os.PathLike[str],
         format: str | None = None,
-        framework: str | None = None,
+        framework: str | Frameworks | None = None,
         language: str | None = None,
         *,
         tokens: bool = False,
@@ -234,6 +292,10 @@ class Parser:
             items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
         )
         return write_parsed(progress(results), target, format, report, offset=offset)
+
+    def language(self, framework: str | Frameworks | None, language: str | None) -> str | None:
+        """The language that texts are taken to be in."""
+        return self.treebanks[self.chosen(framework, language)[0]].vocabulary.language
 
     def _read(self, texts: Texts, language: str | None) -> Iterator[Parsed]:
         """The sentences, not parsed yet; those that won't be have an error."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,7 +18,12 @@ from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding
 from perin.text import conllu_files, split_sentences, tokenize
 from perin.text.alignment import Place
+from perin.text.inputs import SomeText, as_sentence, sentences_of
 from perin.text.token_files import companion_sentence
+
+_LONG_PARAGRAPH = 500
+"""Lines after which running text is cut where a line ends a sentence, even without a blank line: memory is finite."""
+_FINAL = re.compile(r"[.!?。！？][\"'”’)]*\s*$")
 
 Item: TypeAlias = Sentence | InputError
 
@@ -26,38 +34,76 @@ def read_sentences(
     """The sentences of a file (``-``: standard input; gzip is recognised by content).
 
     ``.conllu`` holds tokens and ``.mrp`` graphs, of which the texts are taken; anything else is text with a sentence a
-    line, whose id is the number of the line, or running text in each line (``split``).  Blank lines are skipped.
-    ``tokens`` says that the file holds tokens: CoNLL-U, or MRP companion graphs.
+    line, whose id is the number of the line, or running text (``split``), in which sentences may go on over line ends
+    and blank lines end paragraphs.  ``tokens`` says that the file holds tokens: CoNLL-U, or MRP companion graphs.
     """
     suffix = Path(Path(path).name.removesuffix(".gz")).suffix
     if suffix in (".mrp", ".jsonl"):
         return _graphs(path, language, tokens)
     if tokens or suffix == ".conllu":
         return _conllu(path, language)
-    return split_texts(_readable(path), language) if split else _lines(path, language)
+    return _running_text(path, language) if split and language is not None else _lines(path, language)
 
 
-def numbered(texts: Iterable[str | Item], language: str | None) -> Iterator[Item]:
+def numbered(texts: Iterable[SomeText | InputError], language: str | None) -> Iterator[Item]:
     """Sentences of a language with ids: those that have none get their number, counted from 1."""
     for number, text in enumerate(texts, start=1):
         if isinstance(text, InputError):
             yield InputError(text.message, text.source, text.line, text.graph or str(number))
-        elif isinstance(text, Sentence):
-            yield replace(text, id=text.id or str(number), language=language)
         else:
-            yield tokenize(text, language, str(number))
+            yield as_sentence(text, language, str(number))
 
 
-def split_texts(texts: Iterable[str | Item], language: str | None) -> Iterator[Item]:
-    """The sentences of running texts: the ids of those of the third text are 3.1, 3.2, …; others stay whole."""
+def split_texts(texts: Iterable[SomeText | InputError], language: str | None) -> Iterator[Item]:
+    """The sentences of running texts, in which line ends are spaces and blank lines end a sentence.
+
+    The ids of the sentences of the third text are 3.1, 3.2, …  What is no text, or has been split already, stays whole.
+    """
     for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
+        if isinstance(text, InputError):
             yield text
-        elif language is not None:
+        elif isinstance(text, str) and language is not None:
             for part, (start, end) in enumerate(split_sentences(text, language), start=1):
-                yield tokenize(text[start:end], language, f"{number}.{part}")
+                yield tokenize(_unwrapped(text[start:end]), language, f"{number}.{part}")
+        elif (sentences := sentences_of(text)) is not None:
+            for part, sentence in enumerate(sentences, start=1):
+                yield as_sentence(sentence, language, f"{number}.{part}")
         else:
-            yield tokenize(text, language, str(number))
+            yield as_sentence(text, language, str(number))
+
+
+def _running_text(path: str | os.PathLike[str], language: str) -> Iterator[Item]:
+    """The sentences of a file of running text, hard-wrapped or a paragraph a line; blank lines end a sentence.
+
+    Ids are the number of the line in which a sentence begins and its number among those that begin there.
+    """
+    lines: list[str] = []
+    first = 1
+    for number, line in enumerate(_readable(path), start=1):
+        if isinstance(line, InputError):
+            yield line
+            line = ""
+        first = first if lines else number
+        if line.strip():
+            lines.append(line)
+        if lines and (not line.strip() or (len(lines) >= _LONG_PARAGRAPH and _FINAL.search(line))):
+            yield from _paragraph(lines, first, language)
+            lines = []
+    yield from _paragraph(lines, first, language)
+
+
+def _paragraph(lines: Sequence[str], first: int, language: str) -> Iterator[Sentence]:
+    ends = list(itertools.accumulate(len(line) + 1 for line in lines))
+    text = "\n".join(lines)
+    begun: Counter[int] = Counter()
+    for start, end in split_sentences(text, language):
+        line = first + bisect.bisect_right(ends, start)
+        begun[line] += 1
+        yield tokenize(_unwrapped(text[start:end]), language, f"{line}.{begun[line]}")
+
+
+def _unwrapped(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")
 
 
 def _lines(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:

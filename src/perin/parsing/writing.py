@@ -19,7 +19,7 @@ from typing import BinaryIO, TypeAlias
 from perin.errors import InputError, UsageError
 from perin.files import check_writable
 from perin.graphs.codecs.mrp import encode_line
-from perin.graphs.codecs.registry import FORMATS, codec, dump, dumps, guess
+from perin.graphs.codecs.registry import FORMATS, codec, dump, guess, writable
 from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
 from perin.graphs.graph import Graph
 from perin.parsing.inference import Parsed
@@ -77,7 +77,12 @@ def write_parsed(results: Iterable[Parsed], path: str, format: str, report: Repo
         return tally
     graphs = (graph for of_sentence in _graphs(results, tally, report) for graph in of_sentence)
     if format in FORMATS:
-        dump(_writable(graphs, format, tally, report), path, format)
+
+        def failed(error: InputError) -> None:
+            tally.failed, tally.parsed = tally.failed + 1, tally.parsed - 1
+            report(error)
+
+        dump(writable(graphs, format, failed), path, format)
     else:
         picture: PictureFormat = next(name for name in PICTURE_FORMATS if name == format)
         colour = path == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -93,18 +98,6 @@ def _graphs(results: Iterable[Parsed], tally: Tally, report: Report) -> Iterator
             tally.failed += 1
             report(parsed.error)
         yield parsed.graphs
-
-
-def _writable(graphs: Iterable[Graph], format: str, tally: Tally, report: Report) -> Iterator[Graph]:
-    """Those of the graphs that the format can express."""
-    for graph in graphs:
-        try:
-            dumps(graph, format)
-        except InputError as error:
-            tally.failed, tally.parsed = tally.failed + 1, tally.parsed - 1
-            report(InputError(f"can't be written as {format}: {error.message}", graph=graph.id))
-        else:
-            yield graph
 
 
 def _write_lines(sentences: Iterable[tuple[Graph, ...]], path: str, offset: int | None) -> None:

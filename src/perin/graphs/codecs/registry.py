@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TextIO
@@ -30,13 +30,27 @@ FORMATS = (
     "tikz",
 )
 """Names of the codec modules (``-`` for ``_``), in the order that they are listed."""
+ALIASES = {"clauses": "drg", "clf": "drg", "graphviz": "dot", "json": "mrp", "latex": "tikz", "penman": "amr"}
+"""Other names of formats."""
+
+
+def canonical(name: str) -> str:
+    """The name of a format, given in any case or by another of its names.
+
+    >>> canonical("PENMAN"), canonical("EDS")
+    ('amr', 'eds')
+    """
+    lower = name.lower()
+    found = ALIASES.get(lower, lower)
+    if found not in FORMATS:
+        raise UsageError(f"unknown format {name!r}; known are: {', '.join(FORMATS)}")
+    return found
 
 
 @cache
 def codec(name: str) -> Codec:
-    """The codec of this name."""
-    if name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}; known are: {', '.join(FORMATS)}")
+    """The codec of this name, see :func:`canonical`."""
+    name = canonical(name)
     module = importlib.import_module(f"perin.graphs.codecs.{name.replace('-', '_')}")
     found = module.CODEC
     assert isinstance(found, Codec)
@@ -110,6 +124,17 @@ def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
     stream = io.StringIO()
     _write(codec(format), graphs, stream)
     return stream.getvalue()
+
+
+def writable(graphs: Iterable[Graph], format: str, report: Callable[[InputError], None]) -> Iterator[Graph]:
+    """Those of the graphs that a format can hold; why it can't hold one of the others is reported."""
+    for graph in graphs:
+        try:
+            dumps(graph, format)
+        except InputError as error:
+            report(InputError(f"can't be written as {format}: {error.message}", graph=graph.id))
+        else:
+            yield graph
 
 
 def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[str, int, Graph]]:

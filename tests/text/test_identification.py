@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from perin.text.identification import identify
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The dog that we saw in the garden is asleep.", "eng"),
+        ("Der Hund, den wir im Garten gesehen haben, schläft.", "deu"),
+        ("Pes, kterého jsme viděli na zahradě, už spí.", "ces"),
+        ("Pes, ktorý bol v záhrade, už spí, aj keď nie je ticho.", "slk"),
+        ("我们在花园里看到的那只狗睡着了。", "zho"),
+        ("私たちが庭で見た犬は眠っている。", "jpn"),
+        ("Собака спит в саду.", "rus"),
+        ("Il cane che abbiamo visto nel giardino dorme.", "ita"),
+        ("El perro que vimos en el jardín duerme.", "spa"),
+        ("De hond die wij in de tuin hebben gezien slaapt.", "nld"),
+        ("OK", None),
+        ("", None),
+        ("12 % ?!", None),
+        ("TCP/IP UTF-8", None),
+    ],
+)
+def test_what_language_it_is(text, language):
+    assert identify(text) == language
+
+
+@pytest.mark.parametrize("treebank", ["eds-eng", "drg-deu", "ucca-deu", "ptg-ces", "amr-zho", "drg-eng"])
+def test_no_treebank_is_taken_for_another_language(shared, treebank):
+    language = treebank.partition("-")[2]
+    with gzip.open(shared / "data" / treebank / "dev.mrp.gz", "rt", encoding="utf-8") as stream:
+        texts = [json.loads(line)["input"] for line in stream]
+    found = [identify("\n".join(texts[start : start + 10])) for start in range(0, min(len(texts), 500), 10)]
+    assert set(found) <= {language, None}
+    assert found.count(language) > 0.8 * len(found)
