@@ -2,8 +2,10 @@
 
 python benchmarks/model_card.py MODEL [--data ../shared/data] [--output FOLDER] [--limit N] [--threads N] [--note TEXT]
 
-MODEL is a folder or the name of a model in the box.  --output writes it to a new folder in 16-bit floats, without the
-word embeddings that its encoder has, and with the card as README.md; all figures are then those of the written model.
+MODEL is a folder or the name of a model in the box.  --output writes it to a new folder, with the card as README.md;
+all figures are then those of the written model.  Such a folder has all that it needs: weights in 16-bit floats or, as
+far as it computes with 8 bits, in these; word embeddings in 8 bits, and of a multilingual vocabulary only the pieces
+that its languages need.
 Every treebank of the model is parsed and scored by the exact metric on its dev file; its ceiling is what a faultless
 network with the model's rules would reach there.  A written model parses with 8 bits by default if F1 falls by no more
 than 0.1 on any treebank; the heads of a treebank do so, too, if F1 then still falls by no more than that.
@@ -27,8 +29,11 @@ from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Tolerant
 from perin.learning.run.evaluation import TYPES, parse_treebank
 from perin.model.model import Model, Treebank
+from perin.model.pieces import needed_pieces
 from perin.model.sources import model_folder
 from perin.network.eightbit import supported
+from perin.network.encoders.pruning import can_be_pruned
+from perin.network.encoders.sources import read_config
 from perin.parsing.benchmark import Figures, measure
 from perin.parsing.parser import Parser
 from perin.scoring import score
@@ -83,10 +88,18 @@ def main() -> None:
     with whole_folder(arguments.output) as folder:
         model = Model.load(source)
         model.notes |= bits(source, arguments.data, arguments.limit, arguments.threads)
-        model.save(folder, without_frozen=True)
+        model.save(folder, rounded=True, pieces=pieces(model, arguments.data))
         text = card(folder, arguments.output.name, *options)
         (folder / "README.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def pieces(model: Model, data: Path) -> set[int] | None:
+    """The pieces of its encoder's vocabulary that a model's languages need; None where all are kept."""
+    if model.described is None or not can_be_pruned(model.described):
+        return None
+    languages = {treebank.vocabulary.language for treebank in model.treebanks.values()}
+    return needed_pieces(model.described, filter(None, languages), data)
 
 
 def bits(folder: Path, data: Path, limit: int | None, threads: int | None) -> dict[str, Any]:
@@ -161,8 +174,16 @@ def _contents(parser: Parser, folder: Path) -> str:
     settings = parser.model.settings
     return (
         f"Parses text to {', '.join(parser.treebanks)} in one pass of the encoder `{settings.encoder}`. "
-        f"{parameters:.1f} million parameters, {megabytes:.1f} MB."
+        f"{parameters:.1f} million parameters, {megabytes:.1f} MB." + _kept(folder / "encoder")
     )
+
+
+def _kept(encoder: Path) -> str:
+    """What a card says of an encoder's vocabulary."""
+    if not encoder.is_dir() or not can_be_pruned(encoder):
+        return ""
+    count = read_config(encoder)["vocab_size"]
+    return f" Of the encoder's vocabulary it has the {count:,} pieces that its languages need."
 
 
 def _sources(parser: Parser) -> list[tuple[str, str, str]]:

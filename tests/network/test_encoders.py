@@ -140,7 +140,7 @@ def test_frozen_embeddings_and_dropout_settings(family, request, small_settings)
 
 
 def test_description_alone_makes_an_encoder_without_weights(bert_folder, small_settings, tmp_path, make_words):
-    sources.copy_description(str(bert_folder), tmp_path / "encoder")
+    sources.copy_description(bert_folder, tmp_path / "encoder")
     assert not (tmp_path / "encoder" / "model.safetensors").exists()
     settings = small_settings(tmp_path / "encoder")
     encoder = build_encoder(settings, pretrained=False)

@@ -1,22 +1,25 @@
 """A model: a network with the treebanks it was trained on, and the folder that it is kept in.
 
     config.json              what the network is made of, its treebanks, the version of this format
-    weights.safetensors      the weights, in half or single precision
+    weights.safetensors      the weights, in half or single precision or in eight bits
     vocabularies/NAME.json   rules and classes of each treebank
     encoder/                 configuration and tokenizer of a pretrained encoder
     README.md                the model card
 
-Word embeddings that training left as they were may be left out; they are then taken from the encoder.
+Word embeddings that training left as they were may be left out; they are then taken from the encoder.  A model that is
+stored with ``rounded`` has all that it needs in its folder.
 No file of a model is code: nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor, nn
 
 import perin
 from perin.errors import InputError, ModelError, UsageError
@@ -24,14 +27,19 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.model.weights import (
+    WORDS,
+    Rounded,
     assign_weights,
     encoder_weights,
     frozen_weights,
+    keep_rounded,
     read_weights,
+    rounded_rows,
     write_weights,
 )
-from perin.network.eightbit import EightBitLinear, supported, to_eight_bits
-from perin.network.encoders.sources import copy_description
+from perin.network.eightbit import EightBitLinear, linear_layers, rounding, supported, to_eight_bits
+from perin.network.encoders.pruning import write_pruned
+from perin.network.encoders.sources import copy_description, encoder_folder, encoder_title
 from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.settings import CHARACTERS, NetworkSettings
@@ -40,7 +48,7 @@ from perin.network.unfilled import Unfilled
 
 WEIGHTS = "weights.safetensors"
 
-FORMAT = 1
+FORMAT = 2
 """The version of the folder's form; raised when older code can't read what newer code writes."""
 
 
@@ -96,6 +104,8 @@ class Model:
     notes: dict[str, Any] = field(default_factory=dict)
     """What else is worth keeping in ``config.json``, such as dev scores; ``bits`` is 8 if dev scores say that this is
     enough for parsing, and ``rounded_heads`` names the treebanks for whose heads it is enough as well."""
+    described: Path | None = None
+    """Where configuration and tokenizer of the encoder are, if not where the settings say."""
 
     @classmethod
     def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
@@ -137,36 +147,65 @@ class Model:
         if bits == 8 and not supported():
             raise UsageError("there are no products of 8 bits for this processor; choose 32 bits")
         if bits == 8 or (bits is None and self.notes.get("bits") == 8 and supported()):
-            for part in (self.network.encoder, self.network.queries, self.network.decoder):
+            for part in self._parts_in_eight_bits():
                 to_eight_bits(part)
-            noted = self.notes.get("rounded_heads")
-            for name in noted if isinstance(noted, list) else ():
-                if name in self.treebanks:
-                    for head in self.network.heads_of(name).heads.values():
-                        to_eight_bits(head)
 
-    def save(self, folder: Path, *, half: bool = True, without_frozen: bool = False, card: str = "") -> None:
+    def _parts_in_eight_bits(self) -> list[nn.Module]:
+        """The parts of the network that compute with 8 bits if any does."""
+        network, noted = self.network, self.notes.get("rounded_heads")
+        named = [name for name in noted if name in self.treebanks] if isinstance(noted, list) else []
+        heads = (network.heads_of(name).heads for name in named)
+        return [network.encoder, network.queries, network.decoder, *(head for each in heads for head in each.values())]
+
+    def save(
+        self,
+        folder: Path,
+        *,
+        half: bool = True,
+        without_frozen: bool = False,
+        rounded: bool = False,
+        pieces: Collection[int] | None = None,
+        card: str = "",
+    ) -> None:
         """Write the model into an existing, empty folder.
 
         ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has: the
-        model is smaller, and its encoder must be there to load it.
+        model is smaller, and its encoder must be there to load it.  ``rounded`` stores the word embeddings in eight
+        bits and, if the notes say that the network computes with 8 bits, also the numbers with which it does.  Of the
+        encoder's vocabulary only ``pieces`` are kept, if they are given.
         """
         left_out = frozen_weights(self.network) if without_frozen else {}
-        write_weights(self.network, folder / WEIGHTS, half=half, left_out=left_out)
-        if self.settings.encoder != CHARACTERS:
-            copy_description(self.settings.encoder, folder / "encoder")
+        weights = {name: weight for name, weight in self.network.state_dict().items() if name not in left_out}
+        settings = self.settings
+        if settings.encoder != CHARACTERS:
+            source = self.described or encoder_folder(settings.encoder)
+            copy_description(source, folder / "encoder")
+            if pieces is not None:
+                weights[WORDS] = weights[WORDS][write_pruned(source, folder / "encoder", pieces)]
+            if rounded or pieces is not None:
+                settings = replace(settings, encoder=encoder_title(settings.encoder))
+        write_weights(weights, folder / WEIGHTS, half=half, rounded=self._rounded(weights) if rounded else None)
         (folder / "vocabularies").mkdir()
         for name, treebank in self.treebanks.items():
             _write_json(folder / "vocabularies" / f"{name}.json", treebank.vocabulary.to_json())
-        _write_json(folder / "config.json", self._config(left_out))
+        _write_json(folder / "config.json", self._config(settings, left_out))
         if card:
             (folder / "README.md").write_text(card, encoding="utf-8")
 
-    def _config(self, left_out: dict[str, int]) -> dict[str, Any]:
+    def _rounded(self, weights: Mapping[str, Tensor]) -> dict[str, Rounded]:
+        """The weights that are stored in eight bits."""
+        found = {WORDS: rounded_rows(weights[WORDS])} if WORDS in weights else {}
+        if self.notes.get("bits") == 8:
+            inside = {id(layer) for part in self._parts_in_eight_bits() for _, layer in linear_layers(part)}
+            layers = linear_layers(self.network)
+            found |= {f"{name}.weight": rounding(layer) for name, layer in layers if id(layer) in inside}
+        return found
+
+    def _config(self, settings: NetworkSettings, left_out: dict[str, int]) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "perin": perin.__version__,
-            "network": asdict(self.settings),
+            "network": asdict(settings),
             "treebanks": {
                 name: {
                     "queries": treebank.queries,
@@ -195,9 +234,10 @@ class Model:
         except UsageError as error:
             raise ModelError(f"{folder / 'config.json'}: {error}") from None
         path = folder / WEIGHTS
-        weights = read_weights(path) | encoder_weights(settings, _left_out(config, folder))
-        assign_weights(network, weights, path)
-        return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}))
+        weights, rounded = read_weights(path)
+        assign_weights(network, weights | encoder_weights(settings, _left_out(config, folder)), path)
+        keep_rounded(network, rounded)
+        return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}), described)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

@@ -6,6 +6,8 @@ row's result does not depend on the other rows.  Sums of products are exact inte
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torch import Tensor, nn
 
 from perin.network.attention import FeedForward
@@ -25,7 +27,7 @@ class EightBitLinear(nn.Module):
         super().__init__()
         kernel = kernel or fastest()
         assert kernel is not None
-        self.multiply = kernel(*rounded(linear.weight), linear.bias)
+        self.multiply = kernel(*rounding(linear), linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """``x`` […, D] to […, D']."""
@@ -38,12 +40,39 @@ class EightBitFeedForward(nn.Module):
     def __init__(self, layers: FeedForward) -> None:
         super().__init__()
         self.activation = activation_number(layers[1])
-        self.first, self.second = (OwnKernel(*rounded(each.weight), each.bias) for each in layers.linear)
+        self.first, self.second = (OwnKernel(*rounding(each), each.bias) for each in layers.linear)
 
     def forward(self, x: Tensor) -> Tensor:
         """``x`` […, D] to […, D]."""
         assert self.activation is not None
         return feedforward(self.first, self.second, self.activation, x)
+
+
+def rounding(linear: nn.Linear) -> tuple[Tensor, Tensor]:
+    """A layer's weights as whole numbers and scales: those that :func:`keep_rounding` gave it, or else new ones."""
+    numbers, scales = getattr(linear, _NUMBERS, None), getattr(linear, _SCALES, None)
+    return rounded(linear.weight) if numbers is None or scales is None else (numbers, scales)
+
+
+def keep_rounding(linear: nn.Linear, numbers: Tensor, scales: Tensor) -> None:
+    """Remember the whole numbers [D', D] and scales [D'] that a layer's weights were made from.
+
+    Rounding is not idempotent: the sums by which it scales change with it.
+    """
+    linear.register_buffer(_NUMBERS, numbers, persistent=False)
+    linear.register_buffer(_SCALES, scales, persistent=False)
+
+
+_NUMBERS, _SCALES = "whole_numbers", "scales"
+
+
+def linear_layers(module: nn.Module, prefix: str = "") -> Iterator[tuple[str, nn.Linear]]:
+    """The layers that :func:`to_eight_bits` replaces inside a module, with their names."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            yield f"{prefix}{name}", child
+        elif not isinstance(child, HuggingFaceEncoder):
+            yield from linear_layers(child, f"{prefix}{name}.")
 
 
 def activation_number(module: nn.Module) -> int | None:

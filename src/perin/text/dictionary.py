@@ -52,6 +52,16 @@ def _english_rows() -> dict[str, str]:
     return rows
 
 
+def word_forms(language: str) -> list[str]:
+    """The forms in the dictionary of a language, with a capital as at the beginning of a sentence, too."""
+    if language == "zho":
+        return list(chinese_words()[0])
+    from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory
+
+    known = DefaultDictionaryFactory().get_dictionary(LANGUAGES[language])
+    return list(dict.fromkeys(each for form in known for each in (form, form[:1].upper() + form[1:])))
+
+
 @cache
 def chinese_words() -> tuple[dict[str, str], int]:
     """Chinese words, each with its frequency and tag as the file writes them, and the sum of the frequencies.

@@ -9,6 +9,9 @@ from perin.errors import UsageError
 LANGUAGES = {"ces": "cs", "deu": "de", "eng": "en", "zho": "zh"}
 """Code to the two-letter code that most libraries use."""
 
+SCRIPTS = {"ces": ("Latin",), "deu": ("Latin",), "eng": ("Latin",), "zho": ("Han", "Bopomofo", "Latin")}
+"""Unicode's names of the scripts that texts of a language are written in."""
+
 
 def word_set(words: str) -> frozenset[str]:
     """The words of a string, for tables that are easier to read without quotes."""

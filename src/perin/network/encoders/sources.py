@@ -65,9 +65,17 @@ def weights_path(folder: Path) -> Path:
     return path
 
 
-def copy_description(name: str, folder: Path) -> None:
-    """Write what describes an encoder to a folder, which then serves as its name where no weights are needed."""
-    source = encoder_folder(name)
+def encoder_title(name: str) -> str:
+    """An encoder's name for people: of a folder, what it is called, not where it was.
+
+    >>> encoder_title("/home/me/encoders/e5"), encoder_title("intfloat/multilingual-e5-small")
+    ('e5', 'intfloat/multilingual-e5-small')
+    """
+    return Path(name).name if os.path.isabs(name) or os.path.isdir(name) else name
+
+
+def copy_description(source: Path, folder: Path) -> None:
+    """Copy what describes an encoder to a folder, which then serves as its name where no weights are needed."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in (*DESCRIPTIONS, *_OPTIONAL):
         if (source / file).is_file():

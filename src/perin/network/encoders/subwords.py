@@ -37,7 +37,7 @@ class SubwordTokenizer:
     """The tokenizer of an encoder; ``limit`` is the encoder's longest input with its special symbols."""
 
     def __init__(self, folder: Path, limit: int) -> None:
-        self.tokenizer = _load(folder)
+        self.tokenizer = load_tokenizer(folder)
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         special = self.tokenizer.encode("")
@@ -105,7 +105,8 @@ def windows(count: int, room: int) -> list[Window]:
     ]
 
 
-def _load(folder: Path) -> Tokenizer:
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """The fast tokenizer in an encoder's folder."""
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
