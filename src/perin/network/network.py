@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -51,6 +51,10 @@ class Hidden:
     tokens: Tensor
     """[tokens, D], as in :class:`Encoding`."""
     token_layout: Layout
+
+    def float(self) -> Hidden:
+        """The same in 32 bits, whatever precision the network ran in."""
+        return replace(self, queries=self.queries.float(), tokens=self.tokens.float())
 
 
 class Network(nn.Module):

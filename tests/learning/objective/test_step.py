@@ -171,3 +171,26 @@ def test_frequencies_are_shares_of_what_occurs(all_sizes, make_target):
     multi = count_frequencies(targets, replace(sizes, multi_label=True))
     labels = np.concatenate([target.edge_labels for target in targets]).mean(0)
     np.testing.assert_allclose(multi.edge_labels, labels, atol=0.01)
+
+
+@pytest.mark.parametrize("kind", ["hidden", "layer", "equal"])
+@pytest.mark.parametrize("treebank", ["amr", "drg", "eds", "ptg", "ucca"])
+def test_training_in_bfloat16_learns_what_32_bits_learn(kind, treebank, settings, all_sizes, make_target):
+    sizes = {treebank: all_sizes[treebank]}
+    network, preparation = learner(settings, sizes)
+    network.eval()
+    targets = [make_target(seed, sizes[treebank], 4, len(text.split())) for seed, text in enumerate(TEXTS)]
+    batch = collate(examples_of(preparation, treebank, TEXTS, targets), preparation, queries(sizes))
+
+    def found(precision):
+        balances = make_balances(network, kind)
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            losses = training_step(network, batch, Objective(), balances)[treebank]
+        gradients = [weight.grad for weight in network.parameters() if weight.grad is not None]
+        assert all(torch.isfinite(gradient).all() for gradient in gradients)
+        network.zero_grad()
+        return losses
+
+    exact, rough = found("no"), found("bf16")
+    assert rough == pytest.approx(exact, rel=0.1, abs=0.05)
+    assert rough != exact

@@ -78,12 +78,18 @@ def node_outputs(h: Tensor, layout: Layout, heads: TreebankHeads, balance: Balan
 def batch_losses(
     network: Network, batch: Batch, objective: Objective, balances: Mapping[str, Balance]
 ) -> dict[str, dict[str, Loss]]:
-    """The losses of each treebank in a batch, from one pass of the encoder."""
+    """The losses of each treebank in a batch, from one pass of the encoder.
+
+    Mixed precision ends with the decoder: heads, matching and losses compare small differences and take 32 bits.
+    """
     hidden = network(batch.inputs, batch.sentences)
-    return {
-        treebank: treebank_losses(hidden[treebank], network.heads_of(treebank), targets, objective, balances[treebank])
-        for treebank, targets in batch.targets.items()
-    }
+    with torch.autocast(batch.inputs.tokens.device.type, enabled=False):
+        return {
+            treebank: treebank_losses(
+                hidden[treebank].float(), network.heads_of(treebank), targets, objective, balances[treebank]
+            )
+            for treebank, targets in batch.targets.items()
+        }
 
 
 def training_step(
