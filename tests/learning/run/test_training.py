@@ -285,12 +285,13 @@ def test_two_processes_do_what_one_does(data, tmp_path):
     kinds = ("", "attention_", "label_", "anchor_", "edge_", "property_", "top_", "layer_")
     changes = ["learning.epochs=3", *(f"network.{kind}dropout=0.0" for kind in kinds)]
     train(recipe(data, *changes), tmp_path / "one")
-    launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1"]
-    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "-m", "perin", "train", str(data / "toy.toml")]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    launch += ["-m", "perin", "train", str(data / "toy.toml")]
     launch += ["--threads", "1", "--output", str(tmp_path / "two"), *(f"--set={change}" for change in changes)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     two = subprocess.run([sys.executable, *launch], capture_output=True, env=environment)
     assert two.returncode == 0, two.stderr.decode()
+    assert two.stderr.decode().count("2 processes share each batch") == 1
     assert_same(last_weights(tmp_path / "one"), last_weights(tmp_path / "two"), tolerance=1e-3)
     first, second = (read_journal(tmp_path / name / "log.jsonl") for name in ("one", "two"))
     ends = [next(entry for entry in entries if entry["event"] == "end") for entries in (first, second)]

@@ -27,7 +27,8 @@ class Processes:
             from accelerate import Accelerator
         except ImportError:
             raise MissingDependencyError("accelerate", "training", "train") from None
-        self.accelerator: Any = Accelerator(mixed_precision=precision)
+        # Without a GPU, Accelerate takes torchrun's processes for independent ones unless it is told to use the CPU.
+        self.accelerator: Any = Accelerator(mixed_precision=precision, cpu=not torch.cuda.is_available())
         self.rank: int = self.accelerator.process_index
         self.count: int = self.accelerator.num_processes
         self.device: torch.device = self.accelerator.device

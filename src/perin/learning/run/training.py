@@ -59,6 +59,8 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
     live = LiveLine()
     if processes.first:
         _check_folder(folder, recipe, resume)
+        if processes.count > 1:
+            live.say(f"{processes.count} processes share each batch")
         corpus = load_corpus(recipe, live.say)
         _claim(folder, recipe)
         _tell_problems(corpus, folder, live)
