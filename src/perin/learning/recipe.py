@@ -47,6 +47,10 @@ class TreebankRecipe:
     limit: int | None = option(None, "use only so many training graphs, the first ones", **POSITIVE)
     exclude: str | None = option(None, "a file of graph ids to leave out of training, in the last column of each line")
     repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
+    text_case: bool = option(
+        False,
+        "write property values as the text does where a token equals them but for case (lower-case treebanks)",
+    )
     vallex: str | None = option(None, "a valency lexicon (PDT-Vallex, EngVallex) whose frames nodes may have, too")
 
 
@@ -55,6 +59,13 @@ class LearningSettings:
     """The loop: how long, how fast, which losses."""
 
     epochs: int = option(100, "passes over the training data", **POSITIVE)
+    temperature: float = option(
+        1.0,
+        "above 1, graphs of smaller treebanks are repeated: a treebank's share of an epoch goes with its size to the "
+        "power of 1 / temperature",
+        check=lambda value: value >= 1,
+        must="1 or greater",
+    )
     sentences: int = option(16, "most sentences in a batch", **POSITIVE)
     cost: float = option(1600.0, "most work in a batch: its sentences times the cost of the largest one", **POSITIVE)
     accumulation: int = option(2, "batches whose gradients are added up for one optimizer step", **POSITIVE)

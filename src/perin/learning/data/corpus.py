@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 import torch
 
@@ -19,7 +20,7 @@ from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Finding, strict
-from perin.graphs.graph import Graph
+from perin.graphs.graph import Graph, Node
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
 from perin.learning.recipe import Recipe, TreebankRecipe
@@ -28,6 +29,8 @@ from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
 from perin.parsing.inference import words_of
 from perin.text import align, read_tokens, tokenize
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -80,12 +83,58 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
         if key is not None:
             save_prepared(place, prepared)
     examples: list[Example] = []
-    for treebank, wanted in zip(prepared.treebanks, recipe.treebanks, strict=True):
+    sizes = [
+        len(prepared.examples[treebank.name]) * wanted.repeat
+        for treebank, wanted in zip(prepared.treebanks, recipe.treebanks, strict=True)
+    ]
+    shares = tempered(sizes, recipe.learning.temperature)
+    for treebank, wanted, share in zip(prepared.treebanks, recipe.treebanks, shares, strict=True):
         made = prepared.examples[treebank.name]
         rules = len(treebank.vocabulary.rules)
-        say(f"{treebank.name}: {len(made)} training graphs, {len(dev[treebank.name])} dev graphs, {rules} rules")
-        examples += made * wanted.repeat
+        again = f" (seen {share / len(made):.1f} times an epoch)" if share > len(made) else ""
+        say(f"{treebank.name}: {len(made)} training graphs{again}, {len(dev[treebank.name])} dev graphs, {rules} rules")
+        examples += spread(made * wanted.repeat, share)
     return Corpus(prepared.treebanks, examples, dev, prepared.problems + problems)
+
+
+def tempered(sizes: Sequence[int], temperature: float) -> list[int]:
+    """How many examples of each treebank an epoch has: the largest keeps its size, smaller ones grow towards it.
+
+    >>> tempered([10_000, 2_500, 100], 2.0)
+    [10000, 5000, 1000]
+    >>> tempered([10_000, 2_500, 100], 1.0)
+    [10000, 2500, 100]
+    """
+    most = max(sizes, default=1)
+    return [round(most * (size / most) ** (1 / temperature)) if size else 0 for size in sizes]
+
+
+def spread(items: Sequence[T], count: int) -> list[T]:
+    """So many of the items, each as often as any other or once more.
+
+    >>> spread("abc", 7)
+    ['a', 'a', 'a', 'b', 'b', 'c', 'c']
+    """
+    return [items[number * len(items) // count] for number in range(count)]
+
+
+def in_the_case_of_the_text(graph: Graph, sentence: Sentence) -> Graph:
+    """The graph with property values written as the first token that equals them but for case.
+
+    The first word of the text, which may have its capital from there, comes last.
+    """
+    forms: dict[str, str] = {}
+    for token in (*sentence.tokens[1:], *sentence.tokens[:1]):
+        forms.setdefault(token.form.lower(), token.form)
+
+    def written(node: Node) -> Node:
+        pairs = tuple(
+            pair._replace(value=forms.get(pair.value, pair.value)) if isinstance(pair.value, str) else pair
+            for pair in node.properties
+        )
+        return node if pairs == node.properties else replace(node, properties=pairs)
+
+    return replace(graph, nodes=tuple(map(written, graph.nodes)))
 
 
 def _prepare(recipe: Recipe, preparation: Preparation, say: Callable[[str], None]) -> Prepared:
@@ -220,7 +269,7 @@ def _training_split(recipe: Recipe, wanted: TreebankRecipe, name: str, problems:
             what = f"{len(sentence)} tokens, more than learning.longest ({longest})"
             problems.append(Problem(name, "train", graph.id, "too long, not learned", what))
         else:
-            result.add(graph, sentence)
+            result.add(in_the_case_of_the_text(graph, sentence) if wanted.text_case else graph, sentence)
             if len(result) == wanted.limit:
                 break
     return result

@@ -72,6 +72,7 @@ def content_key(recipe: Recipe) -> str | None:
     content = hashlib.sha256()
     for treebank in recipe.treebanks:
         content.update(f"{treebank.framework} {treebank.language} {treebank.queries} {treebank.limit}\n".encode())
+        content.update(b"text case\n" if treebank.text_case else b"")
         for name in (*treebank.train, "", *treebank.train_tokens, "", treebank.exclude or "", treebank.vallex or ""):
             content.update(_hash(recipe.path(name)) if name else b"-")
     content.update(f"{recipe.learning.longest} {settings.character_embeddings} {settings.encoder}\n".encode())

@@ -1,0 +1,81 @@
+"""What becomes of a recipe's graphs before anything is learned from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from perin.errors import UsageError
+from perin.frameworks.learn import learn_from_treebank
+from perin.frameworks.registry import framework
+from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.learning.data.corpus import in_the_case_of_the_text, spread, tempered
+from perin.learning.data.prepared import content_key
+from perin.learning.recipe import load_recipe
+from perin.text import tokenize
+
+
+def named(text: str, *values: str | int) -> Graph:
+    properties = tuple(Property(f"op{number}", value) for number, value in enumerate(values, start=1))
+    nodes = (Node(0, "live-01"), Node(1, "name", properties))
+    return Graph("1", "amr", "eng", input=text, tops=(0,), nodes=nodes, edges=(Edge(0, 1, "ARG0"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "written"),
+    [
+        ("He lives in Prague .", ("prague",), ("Prague",)),
+        ("HE lives in new New York .", ("new", "york", 7), ("new", "York", 7)),
+        ("The big man met the pope .", ("the", "pope"), ("the", "pope")),
+        ("Tom lives there .", ("tom", "thomas"), ("Tom", "thomas")),
+        ("They say McDonald and Q99 .", ("mcdonald", "q99", "McDonald"), ("McDonald", "Q99", "McDonald")),
+    ],
+)
+def test_values_in_the_case_of_the_text(text, values, written):
+    graph = named(text, *values)
+    changed = in_the_case_of_the_text(graph, tokenize(text, "eng"))
+    assert tuple(pair.value for pair in changed.nodes[1].properties) == written
+    assert changed.nodes[0] == graph.nodes[0]
+    assert changed.edges == graph.edges
+
+
+def test_rules_then_keep_the_case():
+    texts = ["He lives in Prague .", "Tom lives there ."]
+    sentences = [tokenize(text, "eng") for text in texts]
+    graphs = [named(texts[0], "prague"), named(texts[1], "tom")]
+    cased = [in_the_case_of_the_text(graph, sentence) for graph, sentence in zip(graphs, sentences, strict=True)]
+    spaces = [
+        learn_from_treebank(framework("amr", "eng"), each, sentences, "eng", queries=3).rules.space
+        for each in (graphs, cased)
+    ]
+    assert [space.value_case for space in spaces] == ["lower", "token"]
+    assert [space.label_case for space in spaces] == ["lower", "lower"]
+
+
+def test_every_example_is_seen_about_as_often_as_any_other():
+    assert spread([1, 2, 3], 3) == [1, 2, 3]
+    seen = spread(list(range(7)), 24)
+    assert {seen.count(each) for each in range(7)} == {3, 4}
+    assert spread([], 0) == []
+
+
+def test_a_high_temperature_makes_treebanks_alike():
+    sizes = [9000, 900, 90]
+    shares = [tempered(sizes, temperature) for temperature in (1.0, 2.0, 1e6)]
+    assert shares[0] == sizes
+    assert shares[2] == [9000] * 3
+    for low, middle, high in zip(*shares, strict=True):
+        assert low <= middle <= high
+
+
+def test_prepared_data_depend_on_the_case(shared):
+    assignments = [f"data={shared / 'data'}", "network.encoder=characters"]
+    keys = {
+        content_key(load_recipe("small-amr", [*assignments, f"treebanks.0.text_case={case}"]))
+        for case in ("true", "false")
+    }
+    assert len(keys) == 2
+
+
+def test_temperatures_below_one_are_refused():
+    with pytest.raises(UsageError, match=r"learning\.temperature.*1 or greater"):
+        load_recipe("small-amr", ["learning.temperature=0.5"])
