@@ -27,6 +27,7 @@ VERBS = {
     "score": "score graphs against gold, exactly",
     "rules": "learn the minimal set of label rules of a treebank",
     "validate": "check graphs for well-formedness",
+    "serve": "serve models over HTTP, with a page to look at graphs",
     "train": "train a parser by a recipe",
     "evaluate": "parse a treebank with a model and score the graphs",
 }

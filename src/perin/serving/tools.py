@@ -1,0 +1,196 @@
+"""What the service does with graphs that it is given: convert, draw, validate, score, and all that the page shows.
+
+Each tool takes plain values and returns the bytes of an answer.  Graphs come as the text of a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from perin.errors import InputError, UsageError
+from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
+from perin.graphs.codecs.registry import FORMATS
+from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
+from perin.graphs.drawing.svg import bare_svg
+
+PICTURES = ("svg", "html", "text", "png", "pdf")
+TEXT_PICTURES = ("svg", "text")
+MEDIA_TYPES = {
+    "svg": "image/svg+xml",
+    "html": "text/html; charset=utf-8",
+    "text": "text/plain; charset=utf-8",
+    "png": "image/png",
+    "pdf": "application/pdf",
+}
+SECONDS = 5.0
+"""The search for the correspondence of one pair of graphs may take so long."""
+
+
+def text_of(graphs: Iterable[Graph], format: str) -> str:
+    """Graphs as text in a format of graphs, or drawn as SVG or characters."""
+    if format == "svg":
+        return svg(graphs)
+    if format == "text":
+        return "\n".join(map(text, graphs))
+    return dumps(graphs, format)
+
+
+def convert(graphs: str, format: str, to: str) -> bytes:
+    """The graphs in another format."""
+    return text_of(_read(graphs, format), to).encode()
+
+
+def draw(graphs: str, format: str, to: str, theme: str, gold: str | None) -> bytes:
+    """A picture of the graphs, or of their differences from gold ones."""
+    import io
+
+    chosen: Any = theme
+    drawn: list[Graph | Sketch] = list(_read(graphs, format))
+    if gold is not None:
+        drawn = [diff_sketch(*pair, _correspondence(*pair)) for pair in _pairs(gold, graphs, format)]
+    if to == "html":
+        stream = io.StringIO()
+        write_html(drawn, stream)
+        return stream.getvalue().encode()
+    if to == "text":
+        return "\n".join(map(text, drawn)).encode()
+    if to in ("png", "pdf"):
+        return (png if to == "png" else pdf)(drawn, "light" if theme == "auto" else chosen)
+    return svg(drawn, chosen).encode()
+
+
+def validate(graphs: str, format: str) -> bytes:
+    """What is wrong with the graphs."""
+    oddities = Tolerant()
+    found = loads(graphs, format, report=oddities)
+    told = list(oddities.findings)
+    told += [finding for graph in found for finding in findings(graph) if finding not in told]
+    seen = dict.fromkeys((each.severity, each.graph, each.message) for each in told)
+    listed = [{"severity": severity, "graph": graph, "message": message} for severity, graph, message in seen]
+    sound = not any(finding["severity"] == "error" for finding in listed)
+    return _json({"graphs": len(found), "valid": sound, "findings": listed})
+
+
+def score(gold: str, system: str, format: str, metric: str, details: bool) -> bytes:
+    """The score of a system's graphs against gold ones."""
+    from perin.scoring import score as scored
+
+    result = scored(_read(gold, format), _read(system, format), metric, budget=SECONDS)
+    data = result.as_json(per_graph=details)
+    data["f1"] = result.f1
+    data["findings"] = [{"graph": each.graph, "message": each.message} for each in result.findings]
+    return _json(data)
+
+
+def view(graphs: str, format: str, gold: str | None, gold_format: str) -> bytes:
+    """All that the page shows of graphs: drawing, words, findings, and the difference from gold where there is one."""
+    oddities = Tolerant()
+    found = loads(graphs, format, report=oddities)
+    reference = loads(gold, gold_format, report=lambda finding: None) if gold else []
+    return _json({"views": [_view(graph, _gold_of(graph, reference)) for graph in found], "golds": len(reference)})
+
+
+def _view(graph: Graph, gold: Graph | None) -> dict[str, Any]:
+    drawn = sketch(graph)
+    seen: dict[str, Any] = {
+        "graph": json.loads(dumps(graph)),
+        "svg": bare_svg(drawn),
+        "words": [[word.text, word.start, word.end] for word in drawn.words],
+        "findings": [_finding(each) for each in findings(graph)],
+    }
+    if gold is not None:
+        from perin.scoring import score as scored
+        from perin.scoring.differences import differing_items
+
+        pairs = _correspondence(gold, graph)
+        aligned = replace(graph, id=gold.id, framework=gold.framework, language=gold.language)
+        result = scored([gold], [aligned], budget=SECONDS)
+        seen["difference"] = {
+            "svg": bare_svg(diff_sketch(gold, graph, pairs)),
+            "gold": json.loads(dumps(gold)),
+            "items": differing_items(gold, graph, pairs),
+            "f1": result.f1,
+            "scores": {key: tally.as_json() for key, tally in result.total.tallies.items()},
+        }
+    return seen
+
+
+def _gold_of(graph: Graph, golds: list[Graph]) -> Graph | None:
+    """The gold graph of the same framework and, by preference, of the same sentence or else of the same id."""
+    fitting = [gold for gold in golds if gold.framework in (None, graph.framework)]
+    alike = [gold for gold in fitting if _plain(gold.input) == _plain(graph.input)]
+    named = [gold for gold in fitting if gold.id == graph.id and gold.input is None]
+    return next(iter([*alike, *named]), None)
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else "".join(text.split()).lower()
+
+
+def _read(graphs: str, format: str) -> list[Graph]:
+    try:
+        return loads(graphs, format)
+    except InputError as error:
+        raise InputError(error.message, None, error.line, error.graph) from None
+
+
+def _pairs(gold: str, system: str, format: str) -> list[tuple[Graph, Graph]]:
+    """Each gold graph with the system's graph of its id, framework and language, or with an empty one."""
+    systems = {graph.key: graph for graph in _read(system, format)}
+    nothing: dict[str, Any] = {"tops": (), "nodes": (), "edges": ()}
+    return [(each, systems.get(each.key) or replace(each, **nothing)) for each in _read(gold, format)]
+
+
+def _correspondence(gold: Graph, system: Graph) -> tuple[tuple[int, int], ...]:
+    from perin.scoring import correspondence
+
+    return correspondence(gold, system, budget=SECONDS)
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"severity": finding.severity, "message": finding.message}
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def formats() -> list[dict[str, Any]]:
+    """The formats of graphs: what they are called, which frameworks they hold (none: all), what can be done."""
+    known = [codec(name) for name in FORMATS]
+    return [
+        {
+            "name": each.name,
+            "summary": each.summary,
+            "frameworks": list(each.frameworks),
+            "read": each.read is not None,
+            "write": each.write is not None,
+            "suffix": each.suffixes[0] if each.suffixes else f".{each.name}",
+        }
+        for each in known
+    ]
+
+
+def check_writable(format: str, frameworks: Iterable[str]) -> None:
+    """Complain if graphs of these frameworks can't be written so."""
+    if format in TEXT_PICTURES:
+        return
+    writer = codec(format)
+    if writer.write is None:
+        raise UsageError(f"the format {format} can be read but not written")
+    unfit = [name for name in frameworks if writer.frameworks and name not in writer.frameworks]
+    if unfit:
+        raise UsageError(f"the format {format} can't hold graphs of {', '.join(unfit)}; write mrp")
+
+
+TOOLS: dict[str, Callable[..., bytes]] = {
+    "convert": convert,
+    "draw": draw,
+    "validate": validate,
+    "score": score,
+    "view": view,
+}
+"""By the names that the web process calls them by."""

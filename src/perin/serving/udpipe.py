@@ -1,0 +1,170 @@
+"""The interface of UDPipe's REST service, so that its clients work by changing the address.
+
+``/models`` lists what there is; ``/process`` takes ``data`` and options as a form, in whatever way forms are sent.
+Columns of CoNLL-U that a meaning parser knows nothing of are ``_``; the graphs of a sentence stand in comments,
+``# mrp_eds = {…}``, when ``parser`` is asked for.  ``output`` may also name a format of graphs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from email.message import Message
+from email.parser import BytesParser
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from perin.errors import PerinError, UsageError
+from perin.graphs.codecs.registry import FORMATS
+from perin.serving.pool import RefusedError
+from perin.serving.service import Service, Unit, language_of
+from perin.serving.settings import Settings
+from perin.serving.tools import check_writable
+from perin.text import split_sentences
+
+INPUTS = ("generic_tokenizer", "conllu", "horizontal", "vertical")
+OUTPUTS = ("conllu", "horizontal", "vertical", "plaintext")
+
+
+def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
+    """Add ``/models`` and ``/process``."""
+
+    @app.get("/models", tags=["UDPipe"], summary="Models, as UDPipe's clients expect them")
+    async def models() -> dict[str, Any]:
+        names = list(service.treebanks)
+        stages = ["tokenizer", "tagger", "parser"]
+        return {"models": dict.fromkeys(names, stages), "default_model": names[0]}
+
+    @app.get("/process", include_in_schema=False)
+    @app.post("/process", tags=["UDPipe"], summary="Parse, as UDPipe's clients ask for it")
+    async def process(request: Request) -> Response:
+        try:
+            with service.admitted():
+                form = await _form(request)
+                return JSONResponse(await _processed(service, settings, form))
+        except (PerinError, RefusedError) as error:
+            return PlainTextResponse(f"{error}\n", 400)
+
+
+async def _processed(service: Service, settings: Settings, form: dict[str, str]) -> dict[str, Any]:
+    if "data" not in form:
+        raise UsageError("the parameter 'data' is missing")
+    model, language = _model(service, form.get("model"))
+    output = form.get("output", "conllu").partition("=")[0] or "conllu"
+    frameworks = service.frameworks_for(model, [name for name in form.get("frameworks", "").split(",") if name])
+    parsing = "parser" in form or output in FORMATS
+    if output in FORMATS:
+        check_writable(output, frameworks)
+    elif output not in OUTPUTS:
+        raise UsageError(f"unknown output {output!r}; known are: {', '.join((*OUTPUTS, *FORMATS))}")
+    shared: Unit = {"model": model, "frameworks": frameworks, "probabilities": False, "tokens": True}
+    shared["format"] = output if output in FORMATS else "mrp"
+    units = [{**shared, **item, "id": str(number)} for number, item in enumerate(_items(form, language), start=1)]
+    if len(units) > settings.max_sentences:
+        raise HTTPException(413, f"{len(units)} sentences, more than {settings.max_sentences}")
+    found = [json.loads(answer) async for answer in service.parse(units)]
+    errors = [f"{each['id']}: {each['error']}" for each in found if "error" in each]
+    if errors:
+        raise UsageError(f"sentence {errors[0]}")
+    texts = [_written(sentence, output, parsing) for sentence in found]
+    return {"model": model, "acknowledgements": [], "result": "".join(texts)}
+
+
+def _model(service: Service, name: str | None) -> tuple[str, str]:
+    """A model of ours, or the one of the language that the name begins with, as in ``english-ewt-ud-2.12``."""
+    known = service.treebanks
+    spoken = {"english": "eng", "german": "deu", "czech": "ces", "chinese": "zho"}
+    spoken |= {"en": "eng", "de": "deu", "cs": "ces", "zh": "zho"}
+    if name and name not in known:
+        first = name.partition("-")[0]
+        model = service.model_for(None, spoken.get(first.lower(), first))
+    else:
+        model = service.model_for(name or None, None)
+    return model, language_of(known[model])
+
+
+def _items(form: dict[str, str], language: str) -> Iterator[Unit]:
+    """The sentences of the data."""
+    data, kind = form["data"], form.get("input", "").partition("=")[0]
+    lines = data.splitlines()
+    if "tokenizer" in form or kind == "generic_tokenizer" or not kind:
+        if "presegmented" in form.get("tokenizer", ""):
+            yield from ({"text": line.strip()} for line in lines if line.strip())
+            return
+        yield from ({"text": data[start:end]} for start, end in split_sentences(data, language))
+    elif kind == "horizontal":
+        yield from ({"forms": line.split(), "text": None} for line in lines if line.strip())
+    elif kind == "vertical":
+        yield from ({"forms": [line.split("\t")[0] for line in block], "text": None} for block in _blocks(lines))
+    elif kind == "conllu":
+        yield from ({"conllu": block} for block in _blocks(lines))
+    else:
+        raise UsageError(f"unknown input {kind!r}; known are: {', '.join(INPUTS)}")
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+
+
+def _written(sentence: dict[str, Any], output: str, parsing: bool) -> str:
+    if output == "mrp":
+        return "".join(json.dumps(graph, ensure_ascii=False) + "\n" for graph in sentence["graphs"])
+    if output in FORMATS:
+        return "".join(graph["text"] for graph in sentence["graphs"])
+    forms = [token["form"] for token in sentence["tokens"]]
+    if output == "horizontal":
+        return " ".join(form.replace(" ", "\u00a0") for form in forms) + "\n"
+    if output == "vertical":
+        return "".join(f"{form}\n" for form in forms) + "\n"
+    if output == "plaintext":
+        return " ".join(sentence["text"].split()) + "\n"
+    return _conllu(sentence, parsing)
+
+
+def _conllu(sentence: dict[str, Any], parsing: bool) -> str:
+    text = sentence["text"]
+    rows = [f"# sent_id = {sentence['id']}", f"# text = {' '.join(text.split())}"]
+    if parsing:
+        graphs = sentence["graphs"]
+        rows += [f"# mrp_{graph['framework']} = {json.dumps(graph, ensure_ascii=False)}" for graph in graphs]
+    tokens = sentence["tokens"]
+    for number, token in enumerate(tokens, start=1):
+        touching = number < len(tokens) and tokens[number]["start"] == token["end"]
+        misc = ["SpaceAfter=No"] * touching + [f"TokenRange={token['start']}:{token['end']}"]
+        form, lemma = (" ".join(token[name].split()) for name in ("form", "lemma"))
+        rows.append("\t".join([str(number), form, lemma, *["_"] * 6, "|".join(misc)]))
+    return "\n".join(rows) + "\n\n"
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form, from the address and from the body."""
+    fields = dict(parse_qsl(request.url.query, keep_blank_values=True))
+    body = await request.body()
+    kind = request.headers.get("content-type", "")
+    try:
+        if kind.startswith("multipart/form-data"):
+            fields.update(_multipart(kind, body))
+        elif body:
+            fields.update(parse_qsl(body.decode(), keep_blank_values=True, errors="strict"))
+    except (UnicodeDecodeError, ValueError):
+        raise UsageError("the form can't be read; send it as multipart/form-data or URL-encoded UTF-8") from None
+    return fields
+
+
+def _multipart(kind: str, body: bytes) -> Iterator[tuple[str, str]]:
+    head = f"Content-Type: {kind}\r\nMIME-Version: 1.0\r\n\r\n".encode("latin-1", "replace")
+    message: Message = BytesParser().parsebytes(head + body)
+    for part in message.get_payload() if message.is_multipart() else ():
+        name = part.get_param("name", header="content-disposition")  # type: ignore[union-attr]
+        data = part.get_payload(decode=True)  # type: ignore[union-attr]
+        if isinstance(name, str) and isinstance(data, bytes):
+            yield name, data.decode()

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+MRP = {
+    "id": "1",
+    "framework": "eds",
+    "flavor": 1,
+    "input": "Dogs bark.",
+    "tops": [1],
+    "nodes": [
+        {"id": 0, "label": "_dog_n_1", "anchors": [{"from": 0, "to": 4}]},
+        {"id": 1, "label": "_bark_v_1", "anchors": [{"from": 5, "to": 9}]},
+    ],
+    "edges": [{"source": 1, "target": 0, "label": "ARG1"}],
+}
+
+
+def labels(graph: dict) -> list[str]:
+    return [node["label"] for node in graph["nodes"]]
+
+
+def test_a_sentence(served):
+    answer = served.parse("Dogs bark.").json()
+    assert (answer["model"], answer["language"]) == ("eng", "eng")
+    [sentence] = answer["sentences"]
+    assert (sentence["id"], sentence["text"]) == ("1", "Dogs bark.")
+    [graph] = sentence["graphs"]
+    assert graph["framework"] == "eds"
+    assert labels(graph) == ["dog", "bark", "."]
+    assert "probability" not in graph["nodes"][0]
+
+
+def test_several_sentences_frameworks_and_probabilities(served):
+    answer = served.parse(["One.", "Two two."], frameworks=["ucca", "eds"], probabilities=True).json()
+    assert [[graph["framework"] for graph in each["graphs"]] for each in answer["sentences"]] == [["ucca", "eds"]] * 2
+    assert answer["sentences"][1]["graphs"][0]["nodes"][0]["probability"] == 0.9
+    everything = served.parse("One.", frameworks="all").json()["sentences"][0]["graphs"]
+    assert [graph["framework"] for graph in everything] == ["eds", "amr", "ucca"]
+
+
+def test_running_text_is_split(served):
+    answer = served.parse("Dr. Who left. Why?", split=True).json()
+    assert [(each["id"], each["text"]) for each in answer["sentences"]] == [("1.1", "Dr. Who left."), ("1.2", "Why?")]
+
+
+def test_tokens_instead_of_text(served):
+    answer = served.client.post("/v1/parse", json={"tokens": [["New York", "sleeps"]], "with_tokens": True}).json()
+    [sentence] = answer["sentences"]
+    assert sentence["text"] == "New York sleeps"
+    ranges = [(token["form"], token["lemma"], token["start"], token["end"]) for token in sentence["tokens"]]
+    assert ranges == [("New York", "New York", 0, 8), ("sleeps", "sleep", 9, 15)]
+
+
+def test_language_chooses_the_model(served):
+    assert served.parse("Hunde bellen.", language="deu").json()["model"] == "deu"
+    assert served.parse("Hunde bellen.", model="deu").json()["sentences"][0]["graphs"][0]["framework"] == "ucca"
+
+
+@pytest.mark.parametrize(("format", "start"), [("amr", "# ::id 1"), ("svg", "<svg"), ("text", "# 1"), ("tikz", "\\")])
+def test_other_formats(served, format, start):
+    [graph] = served.parse("Dogs bark", frameworks=["amr"], format=format).json()["sentences"][0]["graphs"]
+    assert (graph["framework"], graph["format"]) == ("amr", format)
+    assert graph["text"].startswith(start)
+
+
+def test_one_bad_sentence_does_not_harm_the_others(served):
+    answer = served.parse(["Good.", "refuse this", "Good."]).json()["sentences"]
+    assert [each.get("error") for each in answer] == [None, "is refused", None]
+    assert "graphs" not in answer[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({}, "give text or tokens"),
+        ({"text": "a", "tokens": [["a"]]}, "give text or tokens"),
+        ({"text": "a", "model": "xyz"}, "there is no model 'xyz' here; there are: eng, deu"),
+        ({"text": "a", "language": "ces"}, "there are models for: eng, deu"),
+        ({"text": "a", "frameworks": ["drg"]}, "it has: eds, amr, ucca"),
+        ({"text": "a", "format": "docx"}, "unknown format 'docx'"),
+        ({"text": "a", "format": "amr"}, "can't hold graphs of eds"),
+        ({"text": "a", "format": "dot", "probabilities": True}, "can't hold probabilities"),
+        ({"text": 7}, "text"),
+        ({"text": "a", "framework": "eds"}, "framework: Extra inputs"),
+    ],
+)
+def test_nonsense_is_told(served, body, told):
+    answer = served.client.post("/v1/parse", json=body)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert told in error["message"]
+    assert error["request"] == answer.headers["x-request-id"]
+
+
+def test_streaming_answers_line_by_line(served):
+    with served.client.stream("POST", "/v1/parse", json={"text": ["One.", "refuse", "Two."], "stream": True}) as answer:
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        lines = [json.loads(line) for line in answer.iter_lines()]
+    assert [(each["id"], each.get("error")) for each in lines] == [("1", None), ("2", "is refused"), ("3", None)]
+
+
+def test_long_plain_text_is_streamed(served):
+    text = "".join(f"Sentence number {number}.\n" for number in range(1, 1001)) + "\nThe last.\n"
+    options = {"frameworks": "eds,ucca"}
+    answer = served.client.post("/v1/parse", content=text, params=options, headers={"content-type": "text/plain"})
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert len(lines) == 1001
+    assert [each["id"] for each in lines[:3]] == ["1", "2", "3"]
+    assert (lines[-1]["id"], lines[-1]["text"]) == ("1002", "The last.")
+    assert [graph["framework"] for graph in lines[-1]["graphs"]] == ["eds", "ucca"]
+
+
+def test_what_is_wrong_in_plain_text_is_told_in_the_last_line(served):
+    headers = {"content-type": "text/plain"}
+    lines = served.client.post("/v1/parse", content=b"Good.\n\xff\xfe\n", headers=headers).text.splitlines()
+    assert json.loads(lines[-1]) == {"error": "line 2: is not UTF-8"}
+    bad = served.client.post("/v1/parse", content=b"Good.\n", params={"formt": "mrp"}, headers=headers)
+    assert (bad.status_code, "formt" in bad.text) == (422, True)
+
+
+def test_models(served):
+    known = served.client.get("/v1/models").json()
+    assert [model["name"] for model in known["models"]] == ["eng", "deu"]
+    assert known["models"][0]["frameworks"] == ["eds", "amr", "ucca"]
+    assert {format["name"] for format in known["formats"]} >= {"mrp", "amr", "eds", "ucca", "tikz"}
+    assert known["limits"]["sentences"] == 500
+
+
+def test_convert(served):
+    answer = served.client.post("/v1/convert", json={"graphs": MRP, "to": "eds"})
+    assert answer.status_code == 200
+    assert "_bark_v_1" in answer.text
+    back = served.client.post("/v1/convert", json={"graphs": answer.text, "from": "eds", "to": "mrp"})
+    assert sorted(labels(json.loads(back.text))) == ["_bark_v_1", "_dog_n_1"]
+
+
+def test_convert_tells_where_the_input_is_wrong(served):
+    answer = served.client.post("/v1/convert", json={"graphs": '{"id": "1"}\nnonsense', "to": "dot"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"].startswith("line 2: ")
+    half = served.client.post("/v1/convert", json={"graphs": json.dumps({**MRP, "id": "\ud800"}), "to": "dot"})
+    assert half.status_code == 422
+
+
+@pytest.mark.parametrize(("to", "start"), [("svg", b"<svg"), ("html", b"<!DOCTYPE"), ("text", b"# 1")])
+def test_draw(served, to, start):
+    answer = served.client.post("/v1/draw", json={"graphs": [MRP], "to": to})
+    assert answer.content.startswith(start)
+    compared = served.client.post("/v1/draw", json={"graphs": [{**MRP, "edges": []}], "to": to, "gold": MRP})
+    assert compared.content.startswith(start)
+    assert compared.content != answer.content
+
+
+def test_validate(served):
+    good = served.client.post("/v1/validate", json={"graphs": MRP}).json()
+    assert (good["graphs"], good["valid"]) == (1, True)
+    bad = served.client.post("/v1/validate", json={"graphs": {**MRP, "tops": [7]}}).json()
+    assert bad["valid"] is False
+    assert [each["message"] for each in bad["findings"] if each["severity"] == "error"] == ["top 7 is no node"]
+
+
+def test_score(served):
+    body = {"gold": MRP, "system": {**MRP, "edges": []}, "details": True}
+    answer = served.client.post("/v1/score", json=body).json()
+    assert (answer["edges"]["g"], answer["edges"]["s"]) == (1, 0)
+    assert 0 < answer["f1"] < 1
+    assert served.client.post("/v1/score", json={**body, "metric": "blue"}).status_code == 422
+
+
+def test_view_has_drawing_words_findings_and_difference(served):
+    system = {**MRP, "nodes": [MRP["nodes"][0], {**MRP["nodes"][1], "label": "_purr_v_1"}]}
+    gold = json.dumps({**MRP, "input": "Some cats."}) + "\n" + json.dumps({**MRP, "id": "gold"})
+    [view] = served.client.post("/v1/view", json={"graphs": system, "gold": gold}).json()["views"]
+    assert view["svg"].startswith("<svg")
+    assert view["words"] == [["Dogs", 0, 4], ["bark", 5, 9], [".", 9, 10]]
+    assert view["findings"] == []
+    assert view["difference"]["gold"]["id"] == "gold"
+    assert view["difference"]["items"]["labels"] == {"missing": [[1, "_bark_v_1"]], "surplus": [[1, "_purr_v_1"]]}
+    assert 0 < view["difference"]["f1"] < 1
+    broken = {**MRP, "edges": [{"source": 1, "target": 9, "label": "ARG1"}]}
+    [view] = served.client.post("/v1/view", json={"graphs": broken}).json()["views"]
+    assert {finding["severity"] for finding in view["findings"]} == {"error"}
+
+
+def test_openapi_describes_every_body(served):
+    paths = served.client.get("/openapi.json").json()["paths"]
+    fields = paths["/v1/parse"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert "frameworks" in fields
+    assert {"/v1/score", "/v1/convert", "/v1/draw", "/v1/validate", "/process", "/models"} <= set(paths)
+    assert "$defs" not in json.dumps(paths)
