@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         from perin.serving.server import serve
     except ImportError as error:
         raise MissingDependencyError(error.name or "fastapi", "perin serve", "serve") from None
-    from perin.parsing.sources import bundled
+    from perin.model.sources import bundled
     from perin.serving.settings import Settings
 
     options = {name: value for name, value in vars(arguments).items() if name not in ("keys", "models", "origins")}
