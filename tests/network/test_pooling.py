@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.network.encoders.pooling import LayerMixture, TokenPooling
-from perin.network.inputs import SubwordBatch
 from perin.network.layout import Layout
+from perin.network.tensors import SubwordTensors
 
 
 def pieces(rows, tokens, pairs):
     first, second = zip(*pairs, strict=True)
-    return SubwordBatch(
+    return SubwordTensors(
         torch.zeros(rows, dtype=torch.long),
         Layout([rows]),
         torch.zeros(rows, dtype=torch.long),

@@ -16,7 +16,7 @@ from perin.network.dropout import Dropout
 from perin.network.labels import LabelHead
 from perin.network.layout import Layout
 from perin.network.settings import NetworkSettings
-from perin.network.sizes import KINDS, Frequencies, HeadSizes
+from perin.network.sizes import KINDS, Frequencies, HeadSizes, owner_name
 
 
 class Heads(nn.ModuleDict):
@@ -123,11 +123,6 @@ class TreebankHeads:
         if sizes.property_classes:
             parts = [_log(frequencies.property_classes[name]) for name, _ in sizes.property_classes]
             heads["property_classes"][1].bias.copy_(torch.cat(parts))
-
-
-def owner_name(treebank: str, sizes: HeadSizes, kind: str) -> str:
-    """Under which name a treebank's head of a kind is kept: its family's if it is shared."""
-    return sizes.family if sizes.family and kind in sizes.shared else treebank
 
 
 def _head(kind: str, settings: NetworkSettings, width: int, sizes: HeadSizes) -> nn.Module:

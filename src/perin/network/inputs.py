@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from perin.network.characters import bags
-from perin.network.encoders.bert import longest_input
-from perin.network.encoders.sources import encoder_folder, read_config
+from perin.network.encoders.sources import encoder_folder, longest_input, read_config
 from perin.network.encoders.subwords import SubwordTokenizer
-from perin.network.layout import Layout
+from perin.network.grams import bags
+from perin.network.sequences import Sequences
 from perin.network.settings import CHARACTERS, NetworkSettings
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -52,15 +49,14 @@ class SentenceInput:
 class SubwordBatch:
     """The subwords of a batch in windows, packed one window after the other."""
 
-    ids: Tensor
+    ids: Ints
     """[rows]"""
-    layout: Layout
-    """Of the windows."""
-    sentences: Tensor
+    windows: Sequences
+    sentences: Ints
     """[rows]: the sentence of each subword."""
-    rows: Tensor
+    rows: Ints
     """[P]: a row of ``ids`` and …"""
-    tokens: Tensor
+    tokens: Ints
     """[P]: … the packed token it belongs to.  A token without subwords has the row after the last."""
 
 
@@ -68,22 +64,11 @@ class SubwordBatch:
 class InputBatch:
     """The input of the network for some sentences."""
 
-    tokens: Layout
+    tokens: Sequences
     subwords: SubwordBatch | None = None
-    forms: tuple[Tensor, Tensor] | None = None
+    forms: tuple[Ints, Ints] | None = None
     """Table rows of the n-grams of all tokens, and where each token's begin."""
-    lemmas: tuple[Tensor, Tensor] | None = None
-
-    def to(self, device: torch.device | str) -> InputBatch:
-        """The same batch on another device."""
-        if torch.device(device) == self.tokens.device:
-            return self
-        subwords = self.subwords
-        if subwords is not None:
-            tensors = (subwords.sentences, subwords.rows, subwords.tokens)
-            moved = [tensor.to(device) for tensor in tensors]
-            subwords = SubwordBatch(subwords.ids.to(device), subwords.layout.to(device), *moved)
-        return InputBatch(self.tokens.to(device), subwords, _moved(self.forms, device), _moved(self.lemmas, device))
+    lemmas: tuple[Ints, Ints] | None = None
 
 
 class Preparation:
@@ -116,19 +101,19 @@ class Preparation:
 
     def collate(self, sentences: Sequence[SentenceInput]) -> InputBatch:
         """A batch of prepared sentences."""
-        tokens = Layout([sentence.tokens for sentence in sentences])
+        tokens = Sequences([sentence.tokens for sentence in sentences])
         subwords = None if self.tokenizer is None else _subwords(sentences, tokens, self.tokenizer)
         forms = [form for sentence in sentences for form in sentence.forms or ()]
         lemmas = [lemma for sentence in sentences for lemma in sentence.lemmas or ()]
         return InputBatch(
             tokens,
             subwords,
-            _bags(forms, self.buckets) if self.forms else None,
-            _bags(lemmas, self.buckets) if self.lemmas else None,
+            bags(forms, self.buckets) if self.forms else None,
+            bags(lemmas, self.buckets) if self.lemmas else None,
         )
 
 
-def _subwords(sentences: Sequence[SentenceInput], tokens: Layout, tokenizer: SubwordTokenizer) -> SubwordBatch:
+def _subwords(sentences: Sequence[SentenceInput], tokens: Sequences, tokenizer: SubwordTokenizer) -> SubwordBatch:
     ids: list[Ints] = []
     owners: list[int] = []
     pieces: list[Ints] = []
@@ -145,23 +130,14 @@ def _subwords(sentences: Sequence[SentenceInput], tokens: Layout, tokenizer: Sub
             rows[read] = read + (start + len(before) - window.start)
             start += len(ids[-1])
         pieces.append(np.stack((rows[sentence.pieces[0]], sentence.pieces[1] + tokens.starts[number])))
-    layout = Layout([len(window) for window in ids])
+    in_windows = Sequences([len(window) for window in ids])
     joined = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), dtype=np.int64)
     bare = np.setdiff1d(np.arange(tokens.rows), joined[1])
     joined = np.concatenate((joined, np.stack((np.full_like(bare, start), bare))), axis=1)
     return SubwordBatch(
-        ids=torch.from_numpy(np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64)),
-        layout=layout,
-        sentences=torch.from_numpy(np.array(owners, dtype=np.int64)[layout.sequences]),
-        rows=torch.from_numpy(joined[0]),
-        tokens=torch.from_numpy(joined[1]),
+        ids=np.concatenate(ids) if ids else np.zeros(0, dtype=np.int64),
+        windows=in_windows,
+        sentences=np.array(owners, dtype=np.int64)[in_windows.sequences],
+        rows=joined[0],
+        tokens=joined[1],
     )
-
-
-def _bags(words: Sequence[str], buckets: int) -> tuple[Tensor, Tensor]:
-    rows, starts = bags(words, buckets)
-    return torch.from_numpy(rows), torch.from_numpy(starts)
-
-
-def _moved(pair: tuple[Tensor, Tensor] | None, device: torch.device | str) -> tuple[Tensor, Tensor] | None:
-    return None if pair is None else (pair[0].to(device), pair[1].to(device))

@@ -15,18 +15,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from perin.network.sequences import Sequences
 
-class Layout:
+
+class Layout(Sequences):
     """Where the rows of B sequences lie: packed as ``[rows, …]`` and padded as ``[B, longest, …]``.
 
     ``longest`` is at least 1, so that no padded tensor is empty.
     """
 
     def __init__(self, lengths: Sequence[int] | NDArray[np.int64], device: torch.device | str = "cpu") -> None:
-        self.lengths: NDArray[np.int64] = np.asarray(lengths, dtype=np.int64)
+        super().__init__(lengths)
         self.device = torch.device(device)
-        self.batch = len(self.lengths)
-        self.rows = int(self.lengths.sum())
         self.longest = max(1, int(self.lengths.max(initial=0)))
         self.rectangular = bool((self.lengths == self.longest).all())
 
@@ -35,24 +35,13 @@ class Layout:
         return self if torch.device(device) == self.device else Layout(self.lengths, device)
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """[B]: the first packed row of each sequence."""
-        return np.cumsum(self.lengths) - self.lengths
-
-    @cached_property
-    def sequences(self) -> NDArray[np.int64]:
-        """[rows]: the sequence of each packed row."""
-        return np.repeat(np.arange(self.batch), self.lengths)
-
-    @cached_property
     def cells(self) -> NDArray[np.int64]:
         """[rows]: the place of each packed row in the padded tensor, flattened to ``[B * longest, …]``."""
-        within: NDArray[np.int64] = np.arange(self.rows) - self.starts[self.sequences]
-        return self.sequences * self.longest + within
+        return self.sequences * self.longest + self.places
 
     @cached_property
-    def places(self) -> Tensor:
-        """:attr:`cells` on the device."""
+    def cells_on_device(self) -> Tensor:
+        """:attr:`cells` as a tensor."""
         return torch.from_numpy(self.cells).to(self.device)
 
     @cached_property
@@ -65,23 +54,17 @@ class Layout:
         """The layout after each row has been replaced by ``times`` rows."""
         return Layout(self.lengths * times, self.device)
 
-    def rows_of(self, sequences: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The packed rows of some sequences, one sequence after the other."""
-        chosen = Layout(self.lengths[sequences])
-        within: NDArray[np.int64] = np.arange(chosen.rows) - chosen.starts[chosen.sequences]
-        return self.starts[sequences][chosen.sequences] + within
-
     def pad(self, packed: Tensor) -> Tensor:
         """``[rows, …]`` to ``[B, longest, …]``, zero where there is no row."""
         shape = (self.batch, self.longest, *packed.shape[1:])
         if self.rectangular:
             return packed.view(shape)
-        return spread(packed, self.places, self.batch * self.longest).view(shape)
+        return spread(packed, self.cells_on_device, self.batch * self.longest).view(shape)
 
     def pack(self, padded: Tensor) -> Tensor:
         """``[B, longest, …]`` to ``[rows, …]``."""
         flat = padded.reshape(self.batch * self.longest, *padded.shape[2:])
-        return flat if self.rectangular else pick(flat, self.places)
+        return flat if self.rectangular else pick(flat, self.cells_on_device)
 
 
 def pick(rows: Tensor, places: Tensor) -> Tensor:

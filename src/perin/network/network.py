@@ -20,6 +20,7 @@ from perin.network.inputs import InputBatch
 from perin.network.layout import Layout, pick
 from perin.network.settings import NetworkSettings
 from perin.network.sizes import HeadSizes
+from perin.network.tensors import InputTensors
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +91,24 @@ class Network(nn.Module):
         )
         self.heads = Heads(settings, width, treebanks)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
     def encode(self, batch: InputBatch) -> Encoding:
         """One pass of the encoder, which can serve several treebanks."""
-        contextual = self.resize(self.encoder(batch))
+        inputs = InputTensors.of(batch, self.device)
+        contextual = self.resize(self.encoder(inputs))
         tokens = contextual
         if self.training and self.settings.word_dropout:
             hidden = dropped((len(tokens), 1), self.settings.word_dropout, tokens.device)
             tokens = tokens.masked_fill(hidden, 0.0)
         if self.characters:
-            assert batch.forms is not None
-            assert batch.lemmas is not None
-            tokens = tokens + self.characters["forms"](*batch.forms) + self.characters["lemmas"](*batch.lemmas)
-        return Encoding(contextual, tokens, batch.tokens)
+            assert inputs.forms is not None
+            assert inputs.lemmas is not None
+            tokens = tokens + self.characters["forms"](*inputs.forms) + self.characters["lemmas"](*inputs.lemmas)
+        return Encoding(contextual, tokens, inputs.tokens)
 
     def decode(self, encoding: Encoding, treebank: str) -> Hidden:
         """The hidden states of a treebank's queries."""

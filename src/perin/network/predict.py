@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from perin.network.heads import TreebankHeads
 from perin.network.inputs import InputBatch
 from perin.network.layout import Layout, pick
 from perin.network.network import Encoding, Hidden, Network
-
-Scores: TypeAlias = NDArray[np.float32]
-Ints: TypeAlias = NDArray[np.int64]
+from perin.network.outputs import Ints, Output, Scores
 
 CHUNK = 512
 """Queries whose labels are scored at once: few enough for the scores of all rules to stay in a processor's cache."""
 
 GROUP = 256
 """Nodes of the sentences whose pairs are scored at once, for the same reason."""
-
-
-@dataclass(frozen=True, eq=False)
-class Output:
-    """The probabilities that the heads give for one sentence of T tokens, K of whose queries are accepted.
-
-    ``None`` where the treebank has no such head.
-    """
-
-    labels: Scores
-    """[K, R + 1]: of the accepted queries."""
-    accepted: Ints
-    """[K]: ascending numbers of the queries that are not likely null; if there are none, the least likely null."""
-    presence: Scores
-    """[K, K]: rows are sources."""
-    edge_labels: Scores
-    """[K, K, L]: each in 0 … 1 if multi-label, else distributions."""
-    anchors: Scores | None = None
-    """[K, T]"""
-    edge_attributes: Scores | None = None
-    """[K, K, A]: distributions."""
-    properties: Scores | None = None
-    """[K]"""
-    property_classes: Mapping[str, Scores] = field(default_factory=dict)
-    """[K, C] of each property: distributions."""
-    tops: Scores | None = None
-    """[K]: a distribution."""
 
 
 @torch.inference_mode()

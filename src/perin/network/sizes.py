@@ -87,6 +87,11 @@ class HeadSizes:
         }.get(kind)
 
 
+def owner_name(treebank: str, sizes: HeadSizes, kind: str) -> str:
+    """Under which name a treebank's head of a kind is kept: its family's if it is shared."""
+    return sizes.family if sizes.family and kind in sizes.shared else treebank
+
+
 @dataclass(frozen=True, eq=False)
 class Frequencies:
     """How often each output is right in the training data; the biases of the heads start from it."""

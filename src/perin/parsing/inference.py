@@ -12,7 +12,8 @@ from perin.graphs.graph import Graph
 from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.model.model import Model
 from perin.network.inputs import InputBatch, Words
-from perin.network.predict import Output, predict
+from perin.network.outputs import Output
+from perin.network.predict import predict
 
 SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
 """What may go wrong with one sentence, memory that does not suffice included, without stopping the others."""

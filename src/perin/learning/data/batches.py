@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from perin.contract.target import Target
@@ -151,10 +150,6 @@ class Batch:
     inputs: InputBatch
     targets: Mapping[str, TargetBatch]
     sentences: Mapping[str, NDArray[np.int64]]
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch with its inputs on a device."""
-        return replace(self, inputs=self.inputs.to(device))
 
 
 def collate(examples: Sequence[Example], preparation: Preparation, queries: Mapping[str, int]) -> Batch:

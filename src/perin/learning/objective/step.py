@@ -83,7 +83,7 @@ def batch_losses(
     Mixed precision ends with the decoder: heads, matching and losses compare small differences and take 32 bits.
     """
     hidden = network(batch.inputs, batch.sentences)
-    with torch.autocast(batch.inputs.tokens.device.type, enabled=False):
+    with torch.autocast(network.device.type, enabled=False):
         return {
             treebank: treebank_losses(
                 hidden[treebank].float(), network.heads_of(treebank), targets, objective, balances[treebank]

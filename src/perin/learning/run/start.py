@@ -12,8 +12,7 @@ from torch import Tensor
 
 from perin.contract.target import Target
 from perin.model.model import Model
-from perin.network.heads import owner_name
-from perin.network.sizes import Frequencies, HeadSizes
+from perin.network.sizes import Frequencies, HeadSizes, owner_name
 
 Floats = NDArray[np.float64]
 

@@ -223,7 +223,7 @@ class Trainer:
             with self.processes.precision():
                 losses = training_step(
                     self.model.network,
-                    batch and batch.to(self.processes.device),
+                    batch,
                     self.objective,
                     self.state.balances,
                     backward=backward,

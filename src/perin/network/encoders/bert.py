@@ -16,37 +16,14 @@ from torch import Tensor, nn
 from perin.errors import ModelError
 from perin.network.attention import Attention, FeedForward, added
 from perin.network.dropout import Dropout
+from perin.network.encoders.sources import first_position
 from perin.network.layout import Layout
-
-ROBERTA = frozenset(("roberta", "xlm-roberta", "camembert"))
-"""Models whose first position has the number after that of the padding symbol."""
-FAMILY = ROBERTA | {"bert"}
 
 _ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "gelu": nn.GELU,
     "relu": nn.ReLU,
     "gelu_new": lambda: nn.GELU(approximate="tanh"),
 }
-
-
-def in_family(config: Mapping[str, Any]) -> bool:
-    """Whether :class:`Bert` computes what the model with this configuration does."""
-    return (
-        config["model_type"] in FAMILY
-        and config.get("hidden_act", "gelu") in _ACTIVATIONS
-        and config.get("position_embedding_type", "absolute") in (None, "absolute")
-        and not config.get("is_decoder", False)
-    )
-
-
-def first_position(config: Mapping[str, Any]) -> int:
-    """The number of the first position in the table of position embeddings."""
-    return int(config.get("pad_token_id", 1)) + 1 if config["model_type"] in ROBERTA else 0
-
-
-def longest_input(config: Mapping[str, Any]) -> int:
-    """The most subwords, special symbols included, that an encoder takes."""
-    return int(config.get("max_position_embeddings") or 512) - first_position(config)
 
 
 class Bert(nn.Module):
@@ -66,7 +43,7 @@ class Bert(nn.Module):
 
     def forward(self, ids: Tensor, layout: Layout) -> list[Tensor]:
         """``ids`` [rows] of packed windows to the output of each layer [rows, D]."""
-        positions = layout.places % layout.longest + self.first
+        positions = layout.cells_on_device % layout.longest + self.first
         x = self.dropout(self.embeddings(ids, positions))
         states = []
         for layer in self.layers:

@@ -6,13 +6,13 @@ import contextlib
 
 from torch import Tensor, nn
 
-from perin.network.encoders.bert import Bert, in_family
+from perin.network.encoders.bert import Bert
 from perin.network.encoders.huggingface import HuggingFaceEncoder
 from perin.network.encoders.pooling import LayerMixture, TokenPooling
 from perin.network.encoders.scratch import ScratchEncoder
-from perin.network.encoders.sources import encoder_folder, read_config, weights_path
-from perin.network.inputs import InputBatch
+from perin.network.encoders.sources import encoder_folder, in_family, read_config, weights_path
 from perin.network.settings import CHARACTERS, NetworkSettings
+from perin.network.tensors import InputTensors
 from perin.network.unfilled import Unfilled
 
 
@@ -37,7 +37,7 @@ class SubwordEncoder(nn.Module):
         self.mixture = LayerMixture(self.body.depth, settings.layer_dropout, middle=settings.middle_layers)
         self.pooling = TokenPooling(self.width)
 
-    def forward(self, batch: InputBatch) -> Tensor:
+    def forward(self, batch: InputTensors) -> Tensor:
         """The contextual vectors of the tokens [tokens, D]."""
         subwords = batch.subwords
         assert subwords is not None

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from perin.network.dropout import dropped
-from perin.network.inputs import SubwordBatch
+from perin.network.tensors import SubwordTensors
 
 
 class LayerMixture(nn.Module):
@@ -50,7 +50,7 @@ class TokenPooling(nn.Module):
         self.bare = nn.Parameter(torch.randn(width) * 0.02)
         self.norm = nn.LayerNorm(width)
 
-    def forward(self, subwords: Tensor, batch: SubwordBatch, tokens: int) -> Tensor:
+    def forward(self, subwords: Tensor, batch: SubwordTensors, tokens: int) -> Tensor:
         """``subwords`` [rows, D] to [tokens, D]."""
         rows = torch.cat((subwords, self.bare[None]))
         pooled = rows.new_zeros(tokens, rows.shape[1]).index_add(0, batch.tokens, rows.index_select(0, batch.rows))

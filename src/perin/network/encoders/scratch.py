@@ -6,9 +6,9 @@ from torch import Tensor, nn
 
 from perin.network.attention import Attention, FeedForward, Residual
 from perin.network.characters import CharacterEmbedding
-from perin.network.inputs import InputBatch
 from perin.network.layout import Layout
 from perin.network.settings import NetworkSettings
+from perin.network.tensors import InputTensors
 
 
 class ScratchEncoder(nn.Module):
@@ -24,7 +24,7 @@ class ScratchEncoder(nn.Module):
         )
         self.norm = nn.LayerNorm(self.width)
 
-    def forward(self, batch: InputBatch) -> Tensor:
+    def forward(self, batch: InputTensors) -> Tensor:
         """The contextual vectors of the tokens [tokens, D]."""
         assert batch.forms is not None
         x = self.embedding(*batch.forms)

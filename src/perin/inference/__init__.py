@@ -1,0 +1,1 @@
+"""The trained network in NumPy and C: what ``network`` computes in PyTorch, for parsing on a processor without it."""

@@ -1,0 +1,162 @@
+"""What encoders and decoder are made of; the same names and weights as in ``network``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.errors import ModelError
+from perin.inference.layers import Floats, Linear, Norm
+from perin.inference.tape import Arithmetic, Ints, Value
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Those weights of a network whose names begin with a prefix; its linear layers are to have so many bits."""
+
+    weights: Mapping[str, NDArray[Any]]
+    prefix: str = ""
+    bits: int = 32
+
+    def of(self, name: str, bits: int | None = None) -> Parameters:
+        """The weights of a part."""
+        return Parameters(self.weights, f"{self.prefix}{name}.", self.bits if bits is None else bits)
+
+    def has(self, name: str) -> bool:
+        """Whether there are such weights."""
+        return self.prefix + name in self.weights
+
+    def stored(self, name: str) -> NDArray[Any]:
+        """Weights as they are stored."""
+        try:
+            return self.weights[self.prefix + name]
+        except KeyError:
+            raise ModelError(f"the model's weights lack {self.prefix}{name}; get the model again") from None
+
+    def array(self, name: str) -> Floats:
+        """Weights in 32 bits."""
+        return np.ascontiguousarray(self.stored(name), dtype=np.float32)
+
+    def linear(self, name: str) -> Linear:
+        """A linear layer."""
+        bias = self.stored(f"{name}.bias") if self.has(f"{name}.bias") else None
+        return Linear(self.stored(f"{name}.weight"), bias, self.bits)
+
+    def norm(self, name: str, epsilon: float = 1e-5) -> Norm:
+        """A layer norm."""
+        return Norm(self.array(f"{name}.weight"), self.array(f"{name}.bias"), epsilon)
+
+
+class Sublayer(Protocol):
+    """What a residual connection goes around."""
+
+    def __call__(
+        self,
+        arithmetic: Arithmetic,
+        x: Value,
+        lengths: Ints,
+        memory: Value | None = None,
+        memory_lengths: Ints | None = None,
+        *,
+        added: Value | None = None,
+        out: Value | None = None,
+    ) -> Value:
+        """``x`` [rows, D] of sequences with some lengths; the result, plus ``added``, is [rows, D]."""
+
+
+class Attention:
+    """Multi-head attention of packed rows to each other or to those of another matrix, within each sequence."""
+
+    def __init__(self, parameters: Parameters, heads: int, *, rotary: bool = False) -> None:
+        self.query = parameters.linear("query")
+        self.memory = parameters.linear("memory")
+        self.output = parameters.linear("output")
+        self.heads = heads
+        self.rotary = rotary
+
+    def __call__(
+        self,
+        arithmetic: Arithmetic,
+        x: Value,
+        lengths: Ints,
+        memory: Value | None = None,
+        memory_lengths: Ints | None = None,
+        *,
+        added: Value | None = None,
+        out: Value | None = None,
+    ) -> Value:
+        """See :class:`Sublayer`."""
+        queries = arithmetic.linear(self.query, x)
+        memories = arithmetic.linear(self.memory, x if memory is None else memory)
+        if self.rotary:
+            for rows in (queries, memories):
+                arithmetic.rotate(rows, lengths, self.heads, self.query.outputs)
+        keys = lengths if memory_lengths is None else memory_lengths
+        mixed = arithmetic.attention(queries, memories, lengths, keys, self.heads)
+        return arithmetic.linear(self.output, mixed, added=added, out=out)
+
+
+class FeedForward:
+    """The position-wise layer of a Transformer."""
+
+    def __init__(self, parameters: Parameters, activation: str) -> None:
+        self.first = parameters.linear("0")
+        self.second = parameters.linear("2")
+        self.activation = activation
+
+    def __call__(
+        self,
+        arithmetic: Arithmetic,
+        x: Value,
+        lengths: Ints,
+        memory: Value | None = None,
+        memory_lengths: Ints | None = None,
+        *,
+        added: Value | None = None,
+        out: Value | None = None,
+    ) -> Value:
+        """See :class:`Sublayer`."""
+        return arithmetic.feedforward(self.first, self.second, self.activation, x, added=added, out=out)
+
+
+class Residual:
+    """The pre-norm residual connection: ``x + sublayer(norm(x))``."""
+
+    def __init__(self, parameters: Parameters, sublayer: Sublayer) -> None:
+        self.norm = parameters.norm("norm")
+        self.sublayer = sublayer
+
+    def __call__(
+        self,
+        arithmetic: Arithmetic,
+        x: Value,
+        lengths: Ints,
+        memory: Value | None = None,
+        memory_lengths: Ints | None = None,
+    ) -> Value:
+        """``x`` [rows, D]."""
+        out = arithmetic.new(int(lengths.sum()), len(self.norm.weight))
+        with arithmetic.scratch():
+            normal = arithmetic.norm(self.norm, x)
+            return self.sublayer(arithmetic, normal, lengths, memory, memory_lengths, added=x, out=out)
+
+
+class CharacterEmbedding:
+    """The mean of a word's n-gram vectors, mapped to the wanted width and normalised."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.table = parameters.array("table")
+        self.linear = parameters.linear("linear")
+        self.norm = parameters.norm("norm")
+
+    def __call__(self, arithmetic: Arithmetic, rows: Ints, starts: Ints) -> Value:
+        """``rows`` [G] of the table, of which word i has those from ``starts[i]``, to [words, D]."""
+        out = arithmetic.new(len(starts), len(self.norm.weight))
+        with arithmetic.scratch():
+            return arithmetic.norm(
+                self.norm, arithmetic.linear(self.linear, arithmetic.bag(self.table, rows, starts)), out
+            )

@@ -1,0 +1,580 @@
+"""The operations of the network, in C or in NumPy.
+
+A network says what is to be computed by calling the methods of an :class:`Arithmetic`.  :class:`Tape` writes the steps
+down and hands them to the C code all at once (:meth:`Tape.run`): Python's part is small, and other threads of Python go
+on meanwhile.  :class:`Eager` computes each step right away in NumPy, for systems where nothing was compiled.  What a
+method returns is for the methods of the same object only, until :meth:`array` makes an array of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.inference.layers import PANEL, Floats, Linear, Norm
+from perin.native import level, library
+
+Ints: TypeAlias = NDArray[np.int64]
+Value: TypeAlias = Any
+"""A matrix [rows, width] of 32-bit floats, computed already or not."""
+
+ACTIVATIONS = ("none", "relu", "gelu", "gelu_new", "tanh", "elu", "sigmoid")
+"""As ``kernels.h`` numbers them."""
+_STEPS = ("linear", "feedforward", "attention", "norm", "mix", "pool", "bag", "rotate", "add", "labels", "pairs")
+"""As ``run.c`` numbers them."""
+_NUMBER = {name: number for number, name in enumerate(_STEPS)}
+_WIDTH = 12
+
+
+class Accepted(NamedTuple):
+    """The queries that become nodes."""
+
+    rows: Ints
+    """[nodes], ascending."""
+    distributions: Floats
+    """[nodes, R + 1]: over null and the rules."""
+
+
+class Arithmetic(Protocol):
+    """What a network is computed with."""
+
+    def given(self, array: Floats) -> Value:
+        """A matrix [rows, width] that is there already."""
+
+    def array(self, value: Value) -> Floats:
+        """What was computed, as an array of its own; all steps must have been run."""
+
+    def new(self, rows: int, width: int) -> Value:
+        """Room for a result that outlives :meth:`scratch`, to be given as ``out``."""
+
+    def scratch(self) -> AbstractContextManager[None]:
+        """Results of steps inside, but for those in ``out``, are of no use after it."""
+
+    def linear(
+        self,
+        layer: Linear,
+        x: Value,
+        activation: str = "none",
+        added: Value | None = None,
+        out: Value | None = None,
+    ) -> Value:
+        """``x`` [rows, D] through a layer and an activation, plus ``added`` [rows, D']."""
+
+    def feedforward(
+        self,
+        first: Linear,
+        second: Linear,
+        activation: str,
+        x: Value,
+        added: Value | None = None,
+        out: Value | None = None,
+    ) -> Value:
+        """``x`` [rows, D] through two layers with an activation between them, plus ``added`` [rows, D']."""
+
+    def attention(self, queries: Value, memories: Value, lengths: Ints, memory_lengths: Ints, heads: int) -> Value:
+        """``queries`` [rows, D] to ``memories`` [memory rows, 2 D], keys before values, within each sequence."""
+
+    def norm(self, norm: Norm, x: Value, out: Value | None = None) -> Value:
+        """``x`` [rows, D] normalised."""
+
+    def mix(self, states: Sequence[Value], weights: Floats, last: Floats, out: Value | None = None) -> Value:
+        """The weighted sum of ``states`` [rows, D], with the row ``last`` after the last."""
+
+    def pool(self, x: Value, sources: Ints, targets: Ints, rows: int) -> Value:
+        """[rows, D]: the sums of the rows ``sources`` of ``x`` that go to the rows ``targets``."""
+
+    def bag(self, table: Floats, members: Ints, starts: Ints) -> Value:
+        """[bags, D]: the means of the rows ``members`` of ``table`` from each start to the next."""
+
+    def rotate(self, x: Value, lengths: Ints, heads: int, width: int) -> None:
+        """Turn the first ``width`` features of ``x`` [rows, …], pair by pair, by angles that grow with the position."""
+
+    def add(self, x: Value, y: Value) -> Value:
+        """``x + y``."""
+
+    def reshape(self, x: Value, width: int) -> Value:
+        """The same numbers in rows of another width."""
+
+    def labels(self, output: Linear, prior: Value | None, latent: Value, lengths: Ints, limit: float) -> Accepted:
+        """Run all steps and choose the queries whose probability of null is below ``limit``.
+
+        ``latent`` [queries, C * D] of a mixture of C softmaxes weighted by ``prior`` [queries, C]; None for one.  Of
+        each sequence that has queries at least the one least likely null is chosen.
+        """
+
+    def pairs(
+        self, left: Value, single: Value, right: Value, lengths: Ints, right_lengths: Ints, *, distribution: bool
+    ) -> list[Floats]:
+        """Run all steps; of each sequence the probabilities [rows, right rows, outputs] of all pairs.
+
+        ``left`` [rows, outputs * inner], ``single`` [rows, outputs], ``right`` [right rows, inner].  ``distribution``:
+        the outputs of a pair add up to 1; else each is a probability by itself.
+        """
+
+
+def arithmetic() -> Arithmetic:
+    """The C code if there is any, else NumPy."""
+    return Eager() if library() is None else Tape()
+
+
+class Matrix(NamedTuple):
+    """Where a matrix of 32-bit floats begins, and its size."""
+
+    address: int
+    rows: int
+    width: int
+
+
+class _LabelsStructure(ctypes.Structure):
+    """``struct labels`` of ``kernels.h``."""
+
+    _fields_ = [
+        ("output", ctypes.c_void_p),
+        ("components", ctypes.c_int64),
+        ("prior", ctypes.c_void_p),
+        ("latent", ctypes.c_void_p),
+        ("lengths", ctypes.c_void_p),
+        ("sequences", ctypes.c_int64),
+        ("limit", ctypes.c_double),
+        ("distributions", ctypes.c_void_p),
+        ("accepted", ctypes.c_void_p),
+    ]
+
+
+class _Arena(threading.local):
+    """Memory of a thread for the results of steps, kept from one batch to the next."""
+
+    FIRST, LARGEST = 1 << 20, 1 << 24
+    """Floats to begin with, and floats above which nothing is kept."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Floats] = []
+        self.block = self.used = 0
+
+    def start(self) -> None:
+        """Forget everything."""
+        if len(self.blocks) > 1:
+            size = min(sum(map(len, self.blocks)), self.LARGEST)
+            self.blocks = [np.empty(size, dtype=np.float32)]
+        self.block = self.used = 0
+
+    def take(self, count: int) -> int:
+        """The address of some floats."""
+        count = -(-count // PANEL) * PANEL
+        while self.block < len(self.blocks) and self.used + count > len(self.blocks[self.block]):
+            self.block, self.used = self.block + 1, 0
+        if self.block == len(self.blocks):
+            self.blocks.append(np.empty(max(count, self.FIRST), dtype=np.float32))
+        address = self.blocks[self.block].ctypes.data + 4 * self.used
+        self.used += count
+        return address
+
+
+_arena = _Arena()
+
+
+class Tape:
+    """Steps for the C code.
+
+    A thread has one tape at a time: a new one takes over the memory of the last.
+    """
+
+    def __init__(self, chosen: int | None = None) -> None:
+        found = library()
+        assert found is not None
+        self._library = found
+        self._level = level() if chosen is None else chosen
+        self._steps: list[tuple[int, ...]] = []
+        self._kept: list[object] = []
+        _arena.start()
+
+    def _step(self, name: str, *numbers: int) -> None:
+        self._steps.append((_NUMBER[name], *numbers, *(0,) * (_WIDTH - 1 - len(numbers))))
+
+    def _address(self, array: NDArray[Any], kind: type[np.generic]) -> int:
+        """Of an array that stays where it is as long as the tape."""
+        if array.dtype != kind or not array.flags.c_contiguous:
+            raise TypeError(f"the C code needs a contiguous array of {kind.__name__}, not of {array.dtype}")
+        self._kept.append(array)
+        return array.ctypes.data
+
+    def run(self) -> None:
+        """Compute what is on the tape."""
+        if not self._steps:
+            return
+        steps = np.array(self._steps, dtype=np.int64)
+        failed = self._library.run(self._level, steps.ctypes.data, len(steps))
+        self._steps = []
+        if failed:
+            raise MemoryError("no memory for the network's results")
+
+    def given(self, array: Floats) -> Matrix:
+        """See :class:`Arithmetic`, also for the other methods."""
+        rows, width = array.shape
+        return Matrix(self._address(array, np.float32), rows, width)
+
+    def array(self, value: Matrix) -> Floats:  # noqa: D102
+        self.run()
+        result = np.empty((value.rows, value.width), dtype=np.float32)
+        ctypes.memmove(result.ctypes.data, value.address, result.nbytes)
+        return result
+
+    def new(self, rows: int, width: int) -> Matrix:  # noqa: D102
+        return Matrix(_arena.take(rows * width), rows, width)
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:  # noqa: D102
+        block, used = _arena.block, _arena.used
+        yield
+        _arena.block, _arena.used = block, used
+
+    def linear(  # noqa: D102
+        self,
+        layer: Linear,
+        x: Matrix,
+        activation: str = "none",
+        added: Matrix | None = None,
+        out: Matrix | None = None,
+    ) -> Matrix:
+        _check(x.width, layer.inputs)
+        out = self._room(x.rows, layer.outputs, out)
+        more = self._like(added, out)
+        self._step("linear", layer.address, x.address, x.rows, ACTIVATIONS.index(activation), more, out.address)
+        self._kept.append(layer)
+        return out
+
+    def feedforward(  # noqa: D102
+        self,
+        first: Linear,
+        second: Linear,
+        activation: str,
+        x: Matrix,
+        added: Matrix | None = None,
+        out: Matrix | None = None,
+    ) -> Matrix:
+        _check((x.width, first.outputs), (first.inputs, second.inputs))
+        out = self._room(x.rows, second.outputs, out)
+        more = self._like(added, out)
+        kind = ACTIVATIONS.index(activation)
+        self._step("feedforward", first.address, second.address, kind, x.address, x.rows, more, out.address)
+        self._kept += (first, second)
+        return out
+
+    def attention(  # noqa: D102
+        self, queries: Matrix, memories: Matrix, lengths: Ints, memory_lengths: Ints, heads: int
+    ) -> Matrix:
+        _check((memories.width, queries.width % heads), (2 * queries.width, 0))
+        _check((int(lengths.sum()), int(memory_lengths.sum())), (queries.rows, memories.rows))
+        _check(len(lengths), len(memory_lengths))
+        out = self._room(queries.rows, queries.width)
+        places = (self._address(lengths, np.int64), self._address(memory_lengths, np.int64))
+        sizes = (len(lengths), heads, queries.width // heads)
+        self._step("attention", queries.address, memories.address, *places, *sizes, out.address)
+        return out
+
+    def norm(self, norm: Norm, x: Matrix, out: Matrix | None = None) -> Matrix:  # noqa: D102
+        _check(x.width, len(norm.weight))
+        out = self._room(x.rows, x.width, out)
+        weights = (self._address(norm.weight, np.float32), self._address(norm.bias, np.float32))
+        self._step("norm", x.address, x.rows, x.width, *weights, norm.epsilon_bits, out.address)
+        return out
+
+    def mix(  # noqa: D102
+        self, states: Sequence[Matrix], weights: Floats, last: Floats, out: Matrix | None = None
+    ) -> Matrix:
+        rows, width = states[0].rows, states[0].width
+        _check([(state.rows, state.width) for state in states], [(rows, width)] * len(weights))
+        _check(last.shape, (width,))
+        out = self._room(rows + 1, width, out)
+        self._weighted([state.address for state in states], weights, rows * width, out.address)
+        one = np.ones(1, dtype=np.float32)
+        self._weighted([self._address(last, np.float32)], one, width, out.address + 4 * rows * width)
+        return out
+
+    def _weighted(self, addresses: list[int], weights: Floats, count: int, out: int) -> None:
+        states = np.array(addresses, dtype=np.int64)
+        weights_at = self._address(weights, np.float32)
+        self._step("mix", self._address(states, np.int64), weights_at, len(states), count, out)
+
+    def pool(self, x: Matrix, sources: Ints, targets: Ints, rows: int) -> Matrix:  # noqa: D102
+        _check(len(sources), len(targets))
+        _check_range(sources, x.rows)
+        _check_range(targets, rows)
+        out = self._room(rows, x.width)
+        places = (self._address(sources, np.int64), self._address(targets, np.int64))
+        self._step("pool", x.address, x.width, *places, len(sources), rows, out.address)
+        return out
+
+    def bag(self, table: Floats, members: Ints, starts: Ints) -> Matrix:  # noqa: D102
+        _check_range(members, len(table))
+        _check_range(starts, len(members) + 1)
+        out = self._room(len(starts), table.shape[1])
+        places = (self._address(members, np.int64), self._address(starts, np.int64))
+        table_at = self._address(table, np.float32)
+        self._step("bag", table_at, table.shape[1], *places, len(members), len(starts), out.address)
+        return out
+
+    def rotate(self, x: Matrix, lengths: Ints, heads: int, width: int) -> None:  # noqa: D102
+        _check((int(lengths.sum()), width % (2 * heads)), (x.rows, 0))
+        size = width // heads
+        cos, sin = turns(int(lengths.max(initial=0)), size // 2)
+        tables = (self._address(cos, np.float32), self._address(sin, np.float32))
+        self._step("rotate", x.address, self._address(lengths, np.int64), len(lengths), heads, size, x.width, *tables)
+
+    def add(self, x: Matrix, y: Matrix) -> Matrix:  # noqa: D102
+        _check(x[1:], y[1:])
+        out = self._room(x.rows, x.width)
+        self._step("add", x.address, y.address, x.rows * x.width, out.address)
+        return out
+
+    def reshape(self, x: Matrix, width: int) -> Matrix:  # noqa: D102
+        _check(x.width % width, 0)
+        return Matrix(x.address, x.rows * (x.width // width), width)
+
+    def labels(  # noqa: D102
+        self, output: Linear, prior: Matrix | None, latent: Matrix, lengths: Ints, limit: float
+    ) -> Accepted:
+        components = 1 if prior is None else prior.width
+        _check((latent.rows, latent.width), (int(lengths.sum()), components * output.inputs))
+        # Only what is written takes memory, and at most this many rows are.
+        distributions = np.empty((latent.rows, output.outputs), dtype=np.float32)
+        accepted = np.zeros(latent.rows + 1, dtype=np.int64)
+        task = _LabelsStructure(
+            output.address,
+            components,
+            0 if prior is None else prior.address,
+            latent.address,
+            self._address(lengths, np.int64),
+            len(lengths),
+            limit,
+            distributions.ctypes.data,
+            accepted.ctypes.data,
+        )
+        self._kept += (task, output)
+        self._step("labels", ctypes.addressof(task))
+        self.run()
+        count = int(accepted[0])
+        return Accepted(accepted[1 : 1 + count], distributions[:count].copy())
+
+    def pairs(  # noqa: D102
+        self, left: Matrix, single: Matrix, right: Matrix, lengths: Ints, right_lengths: Ints, *, distribution: bool
+    ) -> list[Floats]:
+        outputs, inner = single.width, right.width
+        _check((left.rows, left.width, single.rows), (int(lengths.sum()), outputs * inner, left.rows))
+        _check((right.rows, len(lengths)), (int(right_lengths.sum()), len(right_lengths)))
+        padded = -(-right_lengths // PANEL) * PANEL
+        sizes = lengths * padded * outputs
+        result = np.empty(int(sizes.sum()), dtype=np.float32)
+        places = (self._address(lengths, np.int64), self._address(right_lengths, np.int64))
+        matrices = (left.address, single.address, right.address)
+        self._step("pairs", *matrices, *places, len(lengths), outputs, inner, int(distribution), result.ctypes.data)
+        self.run()
+        ends = np.cumsum(sizes).tolist()
+        shapes = zip(lengths.tolist(), padded.tolist(), right_lengths.tolist(), strict=True)
+        return [
+            result[end - size : end].reshape(rows, outputs, wide)[:, :, :real].transpose(0, 2, 1)
+            for end, size, (rows, wide, real) in zip(ends, sizes.tolist(), shapes, strict=True)
+        ]
+
+    def _room(self, rows: int, width: int, out: Matrix | None = None) -> Matrix:
+        if out is None:
+            return self.new(rows, width)
+        _check(out[1:], (rows, width))
+        return out
+
+    @staticmethod
+    def _like(added: Matrix | None, out: Matrix) -> int:
+        if added is None:
+            return 0
+        _check(added[1:], out[1:])
+        return added.address
+
+
+class Eager:
+    """The same in NumPy."""
+
+    def given(self, array: Floats) -> Floats:
+        """See :class:`Arithmetic`, also for the other methods."""
+        return array
+
+    def array(self, value: Floats) -> Floats:  # noqa: D102
+        return value
+
+    def new(self, rows: int, width: int) -> None:  # noqa: D102
+        return None
+
+    def scratch(self) -> AbstractContextManager[None]:  # noqa: D102
+        return nullcontext()
+
+    def linear(  # noqa: D102
+        self,
+        layer: Linear,
+        x: Floats,
+        activation: str = "none",
+        added: Floats | None = None,
+        out: Value | None = None,
+    ) -> Floats:
+        result = activated(layer(x), activation)
+        return result if added is None else result + added
+
+    def feedforward(  # noqa: D102
+        self,
+        first: Linear,
+        second: Linear,
+        activation: str,
+        x: Floats,
+        added: Floats | None = None,
+        out: Value | None = None,
+    ) -> Floats:
+        result = second(activated(first(x), activation))
+        return result if added is None else result + added
+
+    def attention(  # noqa: D102
+        self, queries: Floats, memories: Floats, lengths: Ints, memory_lengths: Ints, heads: int
+    ) -> Floats:
+        result = np.zeros_like(queries)
+        size = queries.shape[1] // heads
+        scale = np.float32(size**-0.5)
+        for own, others in zip(_slices(lengths), _slices(memory_lengths), strict=True):
+            if own.stop == own.start or others.stop == others.start:
+                continue
+            query = queries[own].reshape(-1, heads, size).transpose(1, 0, 2)
+            key, value = memories[others].reshape(-1, 2, heads, size).transpose(1, 2, 0, 3)
+            mixed = softmax(query @ (key * scale).transpose(0, 2, 1)) @ value
+            result[own] = mixed.transpose(1, 0, 2).reshape(-1, heads * size)
+        return result
+
+    def norm(self, norm: Norm, x: Floats, out: Value | None = None) -> Floats:  # noqa: D102
+        return norm(x)
+
+    def mix(  # noqa: D102
+        self, states: Sequence[Floats], weights: Floats, last: Floats, out: Value | None = None
+    ) -> Floats:
+        mixed = states[0] * weights[0]
+        for state, weight in zip(states[1:], weights[1:], strict=True):
+            mixed += state * weight
+        return np.concatenate((mixed, last[None]))
+
+    def pool(self, x: Floats, sources: Ints, targets: Ints, rows: int) -> Floats:  # noqa: D102
+        pooled = np.zeros((rows, x.shape[1]), dtype=np.float32)
+        np.add.at(pooled, targets, x[sources])
+        return pooled
+
+    def bag(self, table: Floats, members: Ints, starts: Ints) -> Floats:  # noqa: D102
+        counts = np.diff(starts, append=len(members))
+        owners = np.repeat(np.arange(len(starts)), counts)
+        sums = self.pool(table, members, owners, len(starts))
+        means: Floats = sums / np.maximum(counts, 1).astype(np.float32)[:, None]
+        return means
+
+    def rotate(self, x: Floats, lengths: Ints, heads: int, width: int) -> None:  # noqa: D102
+        half = width // heads // 2
+        places = np.concatenate([np.arange(length) for length in lengths.tolist()] or [np.zeros(0, np.int64)])
+        tables = turns(int(lengths.max(initial=0)), half)
+        cos, sin = (table[places][:, None] for table in tables)
+        parts = x[:, :width].reshape(len(x), heads, 2, half)
+        first, second = parts[:, :, 0].copy(), parts[:, :, 1].copy()
+        turned = np.stack((first * cos - second * sin, first * sin + second * cos), axis=2)
+        x[:, :width] = turned.reshape(len(x), width)
+
+    def add(self, x: Floats, y: Floats) -> Floats:  # noqa: D102
+        return x + y
+
+    def reshape(self, x: Floats, width: int) -> Floats:  # noqa: D102
+        return x.reshape(-1, width)
+
+    def labels(  # noqa: D102
+        self, output: Linear, prior: Floats | None, latent: Floats, lengths: Ints, limit: float
+    ) -> Accepted:
+        parts = 1 if prior is None else prior.shape[1]
+        latents = latent.reshape(len(latent), parts, output.inputs)
+        mixed = np.zeros((len(latent), output.outputs), dtype=np.float32)
+        for part in range(parts):
+            own = softmax(output(np.ascontiguousarray(latents[:, part])))
+            mixed += own if prior is None else own * prior[:, part : part + 1]
+        accepted = mixed[:, 0] < np.float32(limit)
+        for sequence in _slices(lengths):
+            if sequence.stop > sequence.start and not accepted[sequence].any():
+                accepted[sequence.start + int(mixed[sequence, 0].argmin())] = True
+        rows = np.flatnonzero(accepted)
+        return Accepted(rows, mixed[rows])
+
+    def pairs(  # noqa: D102
+        self, left: Floats, single: Floats, right: Floats, lengths: Ints, right_lengths: Ints, *, distribution: bool
+    ) -> list[Floats]:
+        outputs, inner = single.shape[1], right.shape[1]
+        results = []
+        for own, others in zip(_slices(lengths), _slices(right_lengths), strict=True):
+            rows = own.stop - own.start
+            scores = left[own].reshape(rows * outputs, inner) @ right[others].T
+            scores = scores.reshape(rows, outputs, others.stop - others.start) + single[own][:, :, None]
+            probable = softmax(scores, 1) if distribution else activated(scores, "sigmoid")
+            results.append(probable.transpose(0, 2, 1))
+        return results
+
+
+def activated(x: Floats, activation: str) -> Floats:
+    """One of :data:`ACTIVATIONS` in NumPy."""
+    result: Floats = x
+    if activation == "relu":
+        result = np.maximum(x, np.float32(0))
+    elif activation == "gelu":
+        result = x * np.float32(0.5) * (1 + _error_function(x * np.float32(0.5**0.5)))
+    elif activation == "gelu_new":
+        inner = np.float32((2 / np.pi) ** 0.5) * (x + np.float32(0.044715) * x * x * x)
+        result = np.float32(0.5) * x * (1 + np.tanh(inner))
+    elif activation == "tanh":
+        result = np.tanh(x)
+    elif activation == "elu":
+        result = np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    elif activation == "sigmoid":
+        small = np.exp(-np.abs(x))
+        result = np.where(x < 0, small, np.float32(1)) / (1 + small)
+    return result
+
+
+def softmax(x: Floats, axis: int = -1) -> Floats:
+    """Scores to distributions over an axis."""
+    weights = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
+    result: Floats = weights / weights.sum(axis, keepdims=True)
+    return result
+
+
+def turns(length: int, half: int) -> tuple[Floats, Floats]:
+    """Cosines and sines [length, half] of the angles by which pairs of features are turned at each position."""
+    speeds = np.exp(np.arange(half, dtype=np.float32) * np.float32(-np.log(10000.0) / half))
+    angles = np.arange(length, dtype=np.float32)[:, None] * speeds
+    return np.cos(angles), np.sin(angles)
+
+
+def _error_function(x: Floats) -> Floats:
+    """Abramowitz and Stegun, 7.1.26, to 1.5e-7."""
+    z = np.abs(x)
+    t = 1 / (1 + np.float32(0.3275911) * z)
+    tail: Floats = np.full_like(x, 1.061405429)
+    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        tail = np.asarray(tail * t + np.float32(factor), dtype=np.float32)
+    result: Floats = np.copysign(1 - tail * t * np.exp(-z * z), x)
+    return result
+
+
+def _slices(lengths: Ints) -> list[slice]:
+    ends = np.cumsum(lengths).tolist()
+    return [slice(end - length, end) for end, length in zip(ends, lengths.tolist(), strict=True)]
+
+
+def _check(found: object, wanted: object) -> None:
+    """Sizes that do not fit would make the C code read beyond its arrays."""
+    if found != wanted:
+        raise ValueError(f"sizes do not fit: {found} and {wanted}")
+
+
+def _check_range(numbers: Ints, count: int) -> None:
+    if len(numbers) and not (int(numbers.min()) >= 0 and int(numbers.max()) < count):
+        raise IndexError(f"rows from {numbers.min()} to {numbers.max()} of {count}")
