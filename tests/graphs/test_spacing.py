@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.graphs import Anchor, load
-from perin.graphs.codecs.spacing import aligned, spaced
+from perin.graphs.codecs.ucca.passage import aligned, spaced
 
 
 @pytest.mark.parametrize(

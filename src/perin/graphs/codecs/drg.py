@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from perin.graphs.codecs.codec import Codec, Lines
-from perin.graphs.codecs.pmb_documents import Builder, documents, read_documents
+from perin.graphs.codecs.pmb import Builder, documents, read_documents
 from perin.graphs.faults import Report
 from perin.graphs.graph import Graph
 

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from perin.errors import InputError
 from perin.graphs.codecs import mrp
 from perin.graphs.codecs.codec import Codec, Lines
-from perin.graphs.codecs.eds_form import CONSTANT, IMPLIED, TOPS, UNSPECIFIC, node_names, node_type, unsayable
+from perin.graphs.codecs.eds import CONSTANT, IMPLIED, TOPS, UNSPECIFIC, node_names, node_type, unsayable
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Graph, Node

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from perin.graphs.codecs import camr, header, mrp
+from perin.graphs.codecs import header, mrp
+from perin.graphs.codecs.amr import chinese
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.penman_text import normal_label, split_alignment, unquoted
 from perin.graphs.faults import Severity
@@ -56,7 +57,7 @@ class _Draft:
         return len(self.said) > count
 
 
-def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: camr.Words | None = None) -> Graph:
+def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: chinese.Words | None = None) -> Graph:
     """A graph from a tree and the names and values of its comment lines.
 
     ``words``: the words that the variables of Chinese AMR count.  Raises :class:`Malformed` if there is no graph.
@@ -68,7 +69,7 @@ def graph_from_tree(tree: Tree, pairs: Mapping[str, str], fault: Fault, words: c
     anchors = _given_anchors(pairs[ANCHORS], draft, fault) if ANCHORS in pairs else {}
     if words is not None:
         own.setdefault("language", "zho")
-        anchors = camr.resolve(draft.labels, words, fault)
+        anchors = chinese.resolve(draft.labels, words, fault)
     graph = _assembled(header.graph(own, **IMPLIED), draft, anchors, words)
     return _patched(graph, pairs[PATCH], list(draft.labels)) if PATCH in pairs else graph
 
@@ -124,7 +125,7 @@ def _property(variable: str, name: str, value: str, fault: Fault) -> Property:
         value = unquoted(value)
     elif _VARIABLE.fullmatch(value) and name != _LIST_ITEM:
         fault(f"role :{name} of {variable} points to {value}, which no node defines", "error")
-    return Property(name.partition(camr.WORDS)[0], value)
+    return Property(name.partition(chinese.WORDS)[0], value)
 
 
 def _nodes(tree: Tree) -> Iterator[Tree]:
@@ -152,10 +153,10 @@ def _branches(tree: Tree) -> Iterator[tuple[str, str, Any]]:
 
 
 def _assembled(
-    graph: Graph, draft: _Draft, anchors: Mapping[str, tuple[Anchor, ...]], words: camr.Words | None
+    graph: Graph, draft: _Draft, anchors: Mapping[str, tuple[Anchor, ...]], words: chinese.Words | None
 ) -> Graph:
     """Nodes are numbered in the order of their definitions; coreferent variables of Chinese AMR share a number."""
-    same = camr.coreferent(draft.labels) if words is not None else {}
+    same = chinese.coreferent(draft.labels) if words is not None else {}
     kept = [variable for variable in draft.labels if variable not in same]
     ids = {variable: id for id, variable in enumerate(kept)}
     ids.update({variable: ids[other] for variable, other in same.items()})
@@ -174,8 +175,8 @@ def _assembled(
     ]
     edges = []
     for source, target, role in draft.edges:
-        name, _, relation = role.partition(camr.WORDS)
-        spans = camr.anchors(relation, words) if words is not None else ()
+        name, _, relation = role.partition(chinese.WORDS)
+        spans = chinese.anchors(relation, words) if words is not None else ()
         extra = {"anchors": [{"from": start, "to": end} for start, end in spans]} if spans else None
         edges.append(Edge(ids[source], ids[target], name or None, normal=normal_label(name), extra=extra))
     return replace(graph, tops=(ids[draft.top],), nodes=tuple(nodes), edges=tuple(edges))
