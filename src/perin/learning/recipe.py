@@ -84,6 +84,12 @@ class LearningSettings:
     per_node: bool = option(
         False, "divide losses by the number of nodes, not of their items: edges and anchors count for more"
     )
+    null_weight: float = option(
+        1.0, "weight of queries without a node in the label loss; below 1, nodes have more than their share", **POSITIVE
+    )
+    earlier_layers: float = option(
+        0.0, "weight of the losses after each decoder layer before the last; 0: only the last counts", **NOT_NEGATIVE
+    )
     balance: Literal["hidden", "layer", "equal"] = option(
         "hidden",
         "weights of the losses: GradNorm on the gradients at the hidden states (cheap), GradNorm on the last decoder "

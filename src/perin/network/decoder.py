@@ -47,6 +47,14 @@ class Decoder(nn.Module):
         result: Tensor = self.norm(queries)
         return result
 
+    def states(self, queries: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> list[Tensor]:
+        """What would be the hidden states if each layer in turn were the last; those of :meth:`forward` come last."""
+        states = []
+        for layer in self.layers:
+            queries = layer(queries, layout, tokens, token_layout)
+            states.append(self.norm(queries))
+        return states
+
 
 class DecoderLayer(nn.Module):
     """Self-attention over the queries, cross-attention to the tokens, feed-forward."""

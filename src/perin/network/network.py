@@ -52,10 +52,17 @@ class Hidden:
     tokens: Tensor
     """[tokens, D], as in :class:`Encoding`."""
     token_layout: Layout
+    earlier: tuple[Tensor, ...] = ()
+    """Each [queries, D]: the same after the decoder's earlier layers, if they were asked for."""
 
     def float(self) -> Hidden:
         """The same in 32 bits, whatever precision the network ran in."""
-        return replace(self, queries=self.queries.float(), tokens=self.tokens.float())
+        earlier = tuple(state.float() for state in self.earlier)
+        return replace(self, queries=self.queries.float(), tokens=self.tokens.float(), earlier=earlier)
+
+    def after_each_layer(self) -> list[Hidden]:
+        """What each of the earlier layers says, as if it were the last."""
+        return [replace(self, queries=state, earlier=()) for state in self.earlier]
 
 
 class Network(nn.Module):
@@ -110,14 +117,19 @@ class Network(nn.Module):
             tokens = tokens + self.characters["forms"](*inputs.forms) + self.characters["lemmas"](*inputs.lemmas)
         return Encoding(contextual, tokens, inputs.tokens)
 
-    def decode(self, encoding: Encoding, treebank: str) -> Hidden:
-        """The hidden states of a treebank's queries."""
+    def decode(self, encoding: Encoding, treebank: str, *, every_layer: bool = False) -> Hidden:
+        """The hidden states of a treebank's queries; with ``every_layer`` also those after the earlier layers."""
         layout = encoding.layout.repeated(self.treebanks[treebank].queries)
-        h = self.decoder(self.queries[treebank](encoding.contextual), layout, encoding.tokens, encoding.layout)
-        return Hidden(h, layout, encoding.tokens, encoding.layout)
+        inputs = self.queries[treebank](encoding.contextual), layout, encoding.tokens, encoding.layout
+        *earlier, h = self.decoder.states(*inputs) if every_layer else (self.decoder(*inputs),)
+        return Hidden(h, layout, encoding.tokens, encoding.layout, tuple(earlier))
 
     def forward(
-        self, batch: InputBatch, sentences: Mapping[str, NDArray[np.int64] | None] | None = None
+        self,
+        batch: InputBatch,
+        sentences: Mapping[str, NDArray[np.int64] | None] | None = None,
+        *,
+        every_layer: bool = False,
     ) -> dict[str, Hidden]:
         """The hidden states of each treebank that is asked for, of some sentences of the batch or (None) of all.
 
@@ -125,7 +137,10 @@ class Network(nn.Module):
         """
         encoding = self.encode(batch)
         wanted = sentences if sentences is not None else dict.fromkeys(self.treebanks)
-        return {treebank: self.decode(encoding.of(chosen), treebank) for treebank, chosen in wanted.items()}
+        return {
+            treebank: self.decode(encoding.of(chosen), treebank, every_layer=every_layer)
+            for treebank, chosen in wanted.items()
+        }
 
     def heads_of(self, treebank: str) -> TreebankHeads:
         """The heads of a treebank."""

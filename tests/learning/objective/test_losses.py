@@ -88,6 +88,18 @@ def test_label_loss_is_cross_entropy_with_all_right_rules_and_null(batch, matchi
     assert focal.mean.item() == pytest.approx(((1 - right) ** 2 * each).mean().item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("settings", [PLAIN, LossSettings()])
+def test_queries_without_a_node_can_weigh_less(batch, matching, settings):
+    scores = randn(6, 4).log_softmax(-1)
+    whole, without = (
+        label_loss(scores, matching, batch, replace(settings, null_weight=weight)).total.item() for weight in (1.0, 0.0)
+    )
+    assert 0 < without < whole
+    fewer = label_loss(scores, matching, batch, replace(settings, null_weight=0.25))
+    assert fewer.count == 6
+    assert fewer.total.item() == pytest.approx(without + 0.25 * (whole - without), rel=1e-5)
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_smoothed_target_is_a_distribution(batch, matching, smoothing):
     # In the original neither of the two smoothed targets summed to 1.  The loss is linear in log-probabilities, so

@@ -194,3 +194,28 @@ def test_training_in_bfloat16_learns_what_32_bits_learn(kind, treebank, settings
     exact, rough = found("no"), found("bf16")
     assert rough == pytest.approx(exact, rel=0.1, abs=0.05)
     assert rough != exact
+
+
+@pytest.mark.parametrize("kind", ["hidden", "layer", "equal"])
+@pytest.mark.parametrize("treebank", ["amr", "ptg"])
+def test_losses_after_earlier_layers_are_added(kind, treebank, settings, all_sizes, make_target):
+    sizes = {treebank: all_sizes[treebank]}
+    network, preparation = learner(replace(settings, layers=3), sizes)
+    network.eval()
+    targets = [make_target(seed, sizes[treebank], 4, len(text.split())) for seed, text in enumerate(TEXTS)]
+    batch = collate(examples_of(preparation, treebank, TEXTS, targets), preparation, queries(sizes))
+
+    def found(weight):
+        network.zero_grad()
+        objective = Objective(earlier_layers=weight)
+        losses = training_step(network, batch, objective, make_balances(network, kind))[treebank]
+        return losses, network.decoder.layers[0].feedforward.norm.weight.grad.clone()
+
+    (last, gradient), (half, _), (all_layers, other) = (found(weight) for weight in (0.0, 0.5, 1.0))
+    for name, loss in last.items():
+        assert all_layers[name] > half[name] > loss
+        assert half[name] == pytest.approx((loss + all_layers[name]) / 2, rel=1e-4)
+    assert not torch.allclose(gradient, other)
+    hidden = network(batch.inputs, batch.sentences, every_layer=True)[treebank]
+    assert len(hidden.earlier) == 2
+    assert torch.equal(hidden.queries, network(batch.inputs, batch.sentences)[treebank].queries)

@@ -90,6 +90,8 @@ class LossSettings:
     Weighed equally, the losses then are about the negative log-likelihood of a node with its anchors and edges.  The
     loss of the top stays as it is.
     """
+    null_weight: float = 1.0
+    """Weight of queries without a node in the label loss: below 1, those that are nodes have more than their share."""
 
 
 def losses(
@@ -138,6 +140,10 @@ def label_loss(log_probabilities: Tensor, matching: Matching, targets: TargetBat
         entropy = entropy - smoothing * log_probabilities.mean(-1)
     if settings.focal:
         entropy = entropy * (1 - sums[1]).clamp_min(LEAST_ERROR) ** settings.focal
+    if settings.null_weight != 1:
+        weights = torch.full_like(entropy, settings.null_weight)
+        weights[_on(log_probabilities, matching.rows)] = 1.0
+        entropy = entropy * weights
     return Loss(entropy.sum(), queries)
 
 

@@ -38,12 +38,30 @@ class Objective:
     losses: LossSettings = LossSettings()
     anchor_masking: bool = True
     tie_breaking: bool = True
+    earlier_layers: float = 0.0
+    """Weight of the losses after each decoder layer before the last."""
 
 
 def treebank_losses(
     hidden: Hidden, heads: TreebankHeads, targets: TargetBatch, objective: Objective, balance: Balance
 ) -> dict[str, Loss]:
-    """The losses of one treebank, given the hidden states of its sentences."""
+    """The losses of one treebank, given the hidden states of its sentences.
+
+    Those of earlier decoder layers, if there are any, are added: the heads read each layer as if it were the last, and
+    each has a matching of its own.
+    """
+    found = _layer_losses(hidden, heads, targets, objective, balance)
+    unmeasured = Balance("equal", balance.rule)
+    for earlier in hidden.after_each_layer():
+        for kind, loss in _layer_losses(earlier, heads, targets, objective, unmeasured).items():
+            added = objective.earlier_layers * found[kind].count * loss.mean
+            found[kind] = Loss(found[kind].total + added, found[kind].count)
+    return found
+
+
+def _layer_losses(
+    hidden: Hidden, heads: TreebankHeads, targets: TargetBatch, objective: Objective, balance: Balance
+) -> dict[str, Loss]:
     h = hidden.queries
     anchors = None
     if heads.sizes.anchors:
@@ -82,7 +100,7 @@ def batch_losses(
 
     Mixed precision ends with the decoder: heads, matching and losses compare small differences and take 32 bits.
     """
-    hidden = network(batch.inputs, batch.sentences)
+    hidden = network(batch.inputs, batch.sentences, every_layer=objective.earlier_layers > 0)
     with torch.autocast(network.device.type, enabled=False):
         return {
             treebank: treebank_losses(

@@ -162,8 +162,8 @@ class Trainer:
         optimisation = Optimisation(network, settings, self.steps)
         average = MovingAverage(optimisation.weights, settings.average)
         self.state = State(network, optimisation, average, balances, Progress())
-        losses = LossSettings(settings.label_smoothing, settings.focal, settings.per_node)
-        self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking)
+        losses = LossSettings(settings.label_smoothing, settings.focal, settings.per_node, settings.null_weight)
+        self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking, settings.earlier_layers)
         self.journal: Journal | None = None
 
     def _start(self, name: str) -> None:
