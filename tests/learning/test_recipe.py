@@ -37,24 +37,76 @@ def test_the_paper_settings_are_in_the_box(shared):
         assert recipe.text
         assert build(Recipe, as_dict(recipe)) == recipe
         assert build(Recipe, toml_module().loads(as_toml(as_dict(recipe)))) == recipe
-    eds = load_recipe("eds-eng", [f"data={(shared / 'data').as_posix()}"]).learning
-    assert (eds.encoder_rate, eds.rate, eds.encoder_decay, eds.decay) == (6e-5, 6e-4, 1e-2, 1.2e-6)
-    assert (eds.encoder_delay, eds.warmup, eds.schedule) == (2000, 6000, "inverse-sqrt")
 
 
-def test_every_ablation_differs_from_its_base_in_one_key(shared):
+JOINT = ["amr-eng-zho", "drg-eng-deu", "ptg-eng-ces", "ucca-eng-deu"]
+PAPER = {
+    "network": {
+        "encoder": "xlm-roberta-large", "freeze_embeddings": True, "encoder_dropout": None, "layer_dropout": 0.1,
+        "word_dropout": 0.1, "character_embeddings": True, "gram_width": 128, "width": 0, "layers": 3, "heads": 8,
+        "feedforward": 3072, "dropout": 0.1, "attention_dropout": 0.1, "mixture": 15, "anchor_width": 128,
+        "presence_width": 512, "edge_label_width": 256, "attribute_width": 128, "label_dropout": 0.5,
+        "anchor_dropout": 0.5, "edge_dropout": 0.5, "property_dropout": 0.7, "top_dropout": 0.9, "middle_layers": False,
+    },
+    "learning": {
+        "epochs": 100, "sentences": 16, "accumulation": 2, "encoder_rate": 6e-5, "rate": 6e-4, "encoder_decay": 1e-2,
+        "decay": 1.2e-6, "encoder_delay": 2000, "warmup": 6000, "schedule": "inverse-sqrt", "beta2": 0.98,
+        "average": 0.0, "label_smoothing": 0.1, "focal": 2.0, "per_node": False, "balance": "layer",
+        "balance_alpha": 1.5, "balance_rate": 1e-3, "anchor_masking": True, "tie_breaking": True, "precision": "no",
+    },
+}  # fmt: skip
+"""The table of hyperparameters of the paper's published configurations."""
+FEWER = {("network", "layers"): 2, ("learning", "encoder_delay"): 250, ("learning", "warmup"): 1000}
+SMALLER = {("learning", "sentences"): 8, ("learning", "accumulation"): 4}
+BY_FRAMEWORK = {
+    "amr": SMALLER,
+    "drg": FEWER,
+    "eds": SMALLER,
+    "ptg": {},
+    "ucca": {**FEWER, ("network", "character_embeddings"): False, ("learning", "label_smoothing"): 0.01},
+}
+QUERIES = {"amr": 3, "drg": 4, "eds": 4, "ptg": 3, "ucca": 4}
+ABLATIONS = {
+    "balance": ("learning", "balance", "equal"),
+    "bert": ("network", "encoder", "bert-large-cased"),
+    "characters": ("network", "character_embeddings", False),
+    "focal": ("learning", "focal", 0.0),
+    "layer-dropout": ("network", "layer_dropout", 0.0),
+    "masking": ("learning", "anchor_masking", False),
+    "mixture": ("network", "mixture", 1),
+    "ties": ("learning", "tie_breaking", False),
+}
+
+
+@pytest.mark.parametrize("name", [*NINE, *JOINT])
+def test_the_settings_of_the_paper(shared, name):
+    recipe = load_recipe(name, [f"data={(shared / 'data').as_posix()}"])
+    found, framework = as_dict(recipe), name.partition("-")[0]
+    for part, settings in PAPER.items():
+        for key, value in settings.items():
+            assert found[part][key] == BY_FRAMEWORK[framework].get((part, key), value), (part, key)
+    for treebank in recipe.treebanks:
+        assert treebank.queries == QUERIES[framework]
+        assert treebank.train_tokens, "the paper learns from the tokens that come with the treebanks"
+        assert treebank.dev_tokens
+
+
+@pytest.mark.parametrize(("name", "change"), ABLATIONS.items())
+def test_an_ablation_changes_what_its_name_says_and_nothing_else(shared, name, change):
     data = f"data={(shared / 'data').as_posix()}"
-    base = as_dict(load_recipe("eds-eng", [data]))
-    for name in recipes():
-        if name.startswith("ablation-"):
-            changed = as_dict(load_recipe(name, [data]))
-            differences = [
-                (part, key)
-                for part in ("network", "learning", "evaluation")
-                for key in base[part]
-                if base[part][key] != changed[part][key]
-            ]
-            assert len(differences) == 1, name
+    base, changed = (as_dict(load_recipe(recipe, [data])) for recipe in ("eds-eng", f"ablation-{name}"))
+    differences = [
+        (part, key, changed[part][key])
+        for part in ("network", "learning", "evaluation")
+        for key in base[part]
+        if base[part][key] != changed[part][key]
+    ]
+    assert differences == [change]
+    assert changed["treebanks"] == base["treebanks"]
+
+
+def test_every_ablation_is_known():
+    assert {name for name in recipes() if name.startswith("ablation-")} == {f"ablation-{name}" for name in ABLATIONS}
 
 
 def test_a_recipe_file_with_assignments(write):

