@@ -21,6 +21,9 @@ class Parsed:
 
 
 class FakeParser:
+    def language(self, framework, language):
+        return language
+
     def stream(self, texts, framework=None, language=None, *, probabilities=True, empty=False, time=None):
         for text in texts:
             yield parsed(text, framework or "eds", time)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -247,6 +248,56 @@ def test_kills(fake, start, parse, corpus, tmp_path, joined, monkeypatch):
     ids = Counter(json.loads(line)["id"] for line in joined(tmp_path / "out").splitlines())
     assert set(ids.values()) == {1}
     assert hidden(tmp_path / "out") == []
+
+
+def children(pid):
+    """The workers of a run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == pid and b"spawn_main" in path.with_name("cmdline").read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are looked for in /proc")
+def test_twenty_kills(fake, start, parse, corpus, tmp_path, joined, monkeypatch):
+    """At random moments, from the start of Python on; half of them hit all processes, the others one."""
+    lines = [f"Line {number}." for number in range(20_000)]
+    paths = corpus(a_txt=lines[:7000], b_txt_gz=lines[7000:13_000], c_txt=lines[13_000:])
+    monkeypatch.setenv(fake.DELAY, "0.0005")
+    out = tmp_path / "out"
+    rng = random.Random(3)
+
+    def done():
+        return len(list(out.glob("*.done")))
+
+    for kill in range(20):
+        run = start(paths, out, shards=400, workers=2)
+        goal = min(done() + rng.randint(0, 15), 390)
+        wait_for(lambda run=run, goal=goal: done() >= goal or run.poll() is not None)
+        time.sleep(rng.uniform(0, 0.5))
+        if kill % 2:
+            for victim in [*children(run.pid)[:1], run.pid]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+                time.sleep(rng.uniform(0, 0.2))
+        else:
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait(10)
+        for path in out.glob("*.done"):
+            mark = json.loads(path.read_text())
+            assert mark["size"] == path.with_suffix(".mrp").stat().st_size
+    assert done() < 400
+    monkeypatch.delenv(fake.DELAY)
+    assert parse(paths, shards=400, workers=2).parsed == 20_000
+    assert texts(joined(out)) == lines
+    ids = Counter(json.loads(line)["id"] for line in joined(out).splitlines())
+    assert (len(ids), set(ids.values())) == (20_000, {1})
+    assert hidden(out) == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +20,9 @@ from perin.errors import InputError, MissingDependencyError, PerinError, UsageEr
 
 _PATIENCE = 0.5
 """Seconds between looks at shards that other runs hold."""
+_PLACE = re.compile(r"(?:ray://)?([^:/]+):(\d{1,5})")
+_CONNECTION = 10.0
+"""Seconds in which a cluster must answer."""
 BATCH = 256
 """Rows that a :class:`RayParser` gets at once by default."""
 
@@ -48,12 +53,12 @@ def parse_on_cluster(
 def room(workers: int | None = None, tasks: int | None = None) -> tuple[int, float]:
     """How many actors a cluster has room for, at most so many, and how many cores each of them claims.
 
-    An actor works on one core but claims a little less, so that all of them together leave one core unclaimed.  If they
-    claimed all, Ray's own tasks, such as reading a data set, would wait for them and they for these.
+    An actor works on one core but claims less, so that all of them together leave one core unclaimed.  Otherwise the
+    tasks of a data set, such as reading it, would wait for the actors, and these for what is read.
     """
     free = int(_ray().available_resources().get("CPU", 0))
     count = max(1, min(limit for limit in (workers, tasks, free) if limit is not None))
-    return count, min(1.0, max(0.5, (free - 1) / count))
+    return count, min(1.0, max(0.0, (free - 1) / count))
 
 
 class _Actor:
@@ -159,7 +164,7 @@ class RayParser:
     def __init__(
         self,
         model: str | Loader,
-        framework: str | None = None,
+        framework: str | Sequence[str] | None = None,
         language: str | None = None,
         *,
         column: str = "text",
@@ -170,6 +175,7 @@ class RayParser:
     ) -> None:
         limit = () if longest is None else (("longest", longest),)
         self.parser = model() if callable(model) else ModelLoader(model, limit)()
+        framework = framework if isinstance(framework, str | None) else ",".join(framework)
         self.settings = Settings("", framework, language, "", column, probabilities, empty, longest, time)
         self.column = column
 
@@ -223,7 +229,9 @@ def _ray() -> Any:
 
 def _connect(ray: Any, address: str | None) -> None:
     try:
+        if address is not None and (place := _PLACE.fullmatch(address)):
+            socket.create_connection((place[1], int(place[2])), _CONNECTION).close()  # Ray itself waits for minutes
         ray.init(address=address, logging_level="warning")
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, OverflowError, RuntimeError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise UsageError(f"can't reach a Ray cluster at {address or 'this machine'}: {reason}") from None

@@ -37,7 +37,7 @@ def parse_corpus(
     output: str | os.PathLike[str],
     *,
     model: str | os.PathLike[str] | Loader | None = None,
-    framework: str | None = None,
+    framework: str | Sequence[str] | None = None,
     language: str | None = None,
     format: str = "mrp",
     shards: int | None = None,
@@ -70,6 +70,7 @@ def parse_corpus(
     output = os.fspath(output)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     paths = expanded([os.fspath(path) for path in several])
+    framework = framework if isinstance(framework, str | None) else ",".join(framework)
     name, load = _loader(model, framework, language, revision=revision, offline=offline, longest=longest)
     settings = Settings(name, framework, language, format, column, probabilities, empty, longest, time)
     check_paths(paths, settings)
@@ -102,7 +103,8 @@ def _loader(
     if model is None:
         from perin.model.sources import default_model
 
-        model = default_model(None if framework == "all" else framework, language)
+        wanted = None if framework in (None, "all") else framework.partition(",")[0]
+        model = default_model(wanted, language)
     given = tuple((name, value) for name, value in options.items() if value)
     return os.fspath(model), ModelLoader(os.fspath(model), given)
 

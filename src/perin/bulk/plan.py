@@ -35,6 +35,7 @@ class Settings:
 
     model: str
     framework: str | None = None
+    """Several have commas between them."""
     language: str | None = None
     format: str = "mrp"
     column: str | None = None
@@ -42,6 +43,12 @@ class Settings:
     empty: bool = False
     longest: int | None = None
     time: str | None = None
+
+    @property
+    def frameworks(self) -> str | list[str] | None:
+        """The framework, or several, as parsers take them."""
+        names = (self.framework or "").split(",")
+        return names if len(names) > 1 else self.framework
 
 
 @dataclass(frozen=True)

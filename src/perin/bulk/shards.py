@@ -37,12 +37,12 @@ class Parsed(Protocol):
 
 
 class ParsesStreams(Protocol):
-    """What is needed of a parser; see :meth:`perin.Parser.stream`."""
+    """What is needed of a :class:`perin.Parser`."""
 
     def stream(
         self,
         texts: Any,
-        framework: str | None = None,
+        framework: str | list[str] | None = None,
         language: str | None = None,
         *,
         probabilities: bool = True,
@@ -50,6 +50,9 @@ class ParsesStreams(Protocol):
         time: str | None = None,
     ) -> Iterator[Any]:
         """Parse sentences in their order."""
+
+    def language(self, framework: str | list[str] | None, language: str | None) -> str | None:
+        """The language that texts are taken to be in."""
 
 
 Loader = Callable[[], ParsesStreams]
@@ -127,7 +130,9 @@ class ShardParser:
 
     @property
     def _language(self) -> str | None:
-        return spoken_language(self.parser, self.job.plan.settings)
+        """The language whose lemmatizer completes files of tokens."""
+        settings = self.job.plan.settings
+        return self.parser.language(settings.frameworks, settings.language)
 
 
 def finished(place: Folder, plan: Plan, shard: int) -> Mark | None:
@@ -142,21 +147,12 @@ def parse_stream(parser: ParsesStreams, texts: Iterator[Any], settings: Settings
     """Parse as the settings say."""
     return parser.stream(
         texts,
-        settings.framework,
+        settings.frameworks,
         settings.language,
         probabilities=settings.probabilities,
         empty=settings.empty,
         time=settings.time,
     )
-
-
-def spoken_language(parser: Any, settings: Settings) -> str | None:
-    """The language whose lemmatizer completes files of tokens."""
-    if settings.language is not None or not hasattr(parser, "chosen"):
-        return settings.language
-    [name, *_] = parser.chosen(settings.framework, settings.language)
-    language: str | None = parser.treebanks[name].vocabulary.language
-    return language
 
 
 def _count(mark: Mark, record: Record, parsed: Parsed) -> None:

@@ -13,7 +13,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from perin.commands.options import count
+from perin.commands.options import count, frameworks
 
 if TYPE_CHECKING:
     from perin.bulk.corpus import Progress
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--model", metavar="M", help="folder of a model, name of one in the box, or organisation/name on the hub")
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
-    add("--framework", metavar="F", help="framework, or 'all' that the model has (default: its first)")
+    add("--framework", type=frameworks, metavar="F", help="framework, several with commas, or 'all' that the model has")
     add("--language", metavar="L", help="language of the text, such as eng (default: the model's)")
     add("--to", choices=FORMATS, default="mrp", help="format to write (default: mrp)")
     add("--shards", type=count, metavar="N", help="pieces of the corpus (default: of 10,000 sentences)")
