@@ -23,7 +23,15 @@ def test_all_is_honest(name):
 
 def test_lazy_names_are_listed():
     assert set(perin.__all__) == {*perin._EXPORTS, "__version__"}
-    assert set(dir(perin)) == set(perin.__all__)
+    assert set(dir(perin)) == {*perin.__all__, *perin._PACKAGES}
+
+
+def test_packages_are_there_without_an_import_of_their_own():
+    code = (
+        "import perin; print(perin.graphs.dumps.__name__, perin.scoring.score.__name__, perin.text.tokenize.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "dumps score tokenize\n"
 
 
 def test_a_lazy_name_is_the_thing_itself():

@@ -52,8 +52,14 @@ __all__ = [
 ]
 
 
+_PACKAGES = ("frameworks", "graphs", "labels", "scoring", "text")
+"""Packages that need no ``import`` of their own."""
+
+
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that ``import perin`` costs nothing."""
+    if name in _PACKAGES:
+        return importlib.import_module(f"perin.{name}")
     if name in _EXPORTS:
         value = getattr(importlib.import_module(_EXPORTS[name]), name)
         globals()[name] = value
@@ -62,4 +68,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_PACKAGES]

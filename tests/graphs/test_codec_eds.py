@@ -141,7 +141,7 @@ ODD = [
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_labels_names_and_values_survive(odd):
     properties = (Property("CARG", odd), Property("P" + odd, odd), Property("CARG", "again"))
-    nodes = (Node(0, odd, properties, (Anchor(0, 1),)), Node(1, odd, (), None), Node(2, f"_{odd}_n_1", properties[1:]))
+    nodes = (Node(0, odd, properties, (Anchor(0, 1),)), Node(1, odd, (), None), Node(2, f"_{odd}_n_1", properties[:2]))
     edges = (Edge(0, 1, odd), Edge(0, 0, "SELF"), Edge(1, 2, f"R{odd}"), Edge(1, 2, odd))
     graph = Graph("1", "eds", flavor=1, input="abc", tops=(0,), nodes=nodes, edges=edges)
     assert loads(dumps(graph, "eds"), "eds") == [graph]
@@ -319,3 +319,15 @@ def test_pydelphin_reads_the_same_of_all_treebanks(shared):
     for path in sorted((shared / "data" / "eds-eng").glob("*.mrp.gz")):
         counts += agreement(path, 1, both_ways=False)
     assert counts == {"agreed": 17_496, "not read": 50}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_constant_has_its_place_whatever_the_order_of_properties(place):
+    properties = [Property("PERS", "3"), Property("NUM", "sg")]
+    properties.insert(place, Property("CARG", "Abrams"))
+    graph = Graph("1", "eds", tops=(0,), nodes=(Node(0, "named", tuple(properties), (Anchor(0, 6),), {"type": "x"}),))
+    text = dumps(graph, "eds")
+    assert 'named<0:6>("Abrams"){x PERS 3, NUM sg}[]' in text
+    [node] = delphin_eds.decode(text.split("\n", 1)[1]).nodes
+    assert (node.carg, node.properties) == ("Abrams", {"PERS": "3", "NUM": "sg"})
+    assert '"carg": "Abrams"' in dumps(graph, "eds-json").replace('":"', '": "')

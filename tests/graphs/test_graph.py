@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.graphs import Anchor, Edge, Graph, Node, Property
+from perin.errors import InputError, UsageError
+from perin.graphs import Anchor, Edge, Graph, Node, Property, dumps, loads
 
 
 def ids(nodes) -> list[int]:
@@ -138,3 +139,78 @@ def test_depth_first_visits_every_node_once_and_children_right_after_a_seen_pare
     for before, after in pairwise(order):
         unseen = [child for child in ids(graph.children(before)) if child not in order[: order.index(before) + 1]]
         assert not unseen or after == unseen[0]
+
+
+PARSED = Graph(
+    "1",
+    "eds",
+    "eng",
+    input="Abrams barks.",
+    tops=(1,),
+    nodes=(
+        Node(0, "named", (Property("CARG", "Abrams"),), (Anchor(0, 6),), {"probability": 0.9, "type": "x"}),
+        Node(1, "_bark_v_1", (), (Anchor(7, 13),), {"probability": 0.8, "label_probability": 0.7}),
+    ),
+    edges=(Edge(1, 0, "ARG1", extra={"probability": 0.5}),),
+)
+AMR = Graph("1", "amr", nodes=(Node(0, "bark-01"), Node(1, "dog")), edges=(Edge(0, 1, "ARG0"),), tops=(0,))
+
+
+def test_probabilities_do_not_keep_a_graph_from_being_written():
+    for format in ("eds", "eds-json", "dot", "tikz"):
+        assert "bark" in dumps(PARSED, format)
+    [read] = loads(dumps(PARSED, "eds"), "eds")
+    assert read.nodes[0].extra == {"type": "x"}
+    assert loads(dumps(PARSED)) == [PARSED]
+    plain = PARSED.without_probabilities()
+    assert plain.without_probabilities() is plain
+    assert [node.extra for node in plain.nodes] == [{"type": "x"}, None]
+
+
+def test_a_graph_has_a_hash():
+    assert hash(PARSED) == hash(replace(PARSED))
+    assert len({PARSED, replace(PARSED), replace(PARSED, id="2")}) == 2
+    assert len({*PARSED.nodes, *PARSED.edges}) == 3
+
+
+def test_a_printed_graph_is_readable():
+    assert "_bark_v_1" in str(PARSED)
+    assert "Abrams barks." in str(PARSED)
+    assert "Node(" not in str(PARSED)
+
+
+def test_other_shapes_of_a_graph():
+    assert loads(PARSED.to_json()) == [PARSED]
+    assert "\n" not in PARSED.to_json()
+    assert AMR.to_penman().splitlines()[-2:] == ["(b / bark-01", "      :ARG0 (d / dog))"]
+    with pytest.raises(InputError, match="framework eds, but the format amr holds amr only"):
+        PARSED.to_penman()
+
+
+def test_networkx():
+    networkx = pytest.importorskip("networkx")
+    found = PARSED.to_networkx()
+    assert isinstance(found, networkx.MultiDiGraph)
+    assert found.nodes[0] == {"label": "named", "anchors": [(0, 6)], "top": False, "properties": {"CARG": "Abrams"}}
+    assert list(found.edges(keys=True)) == [(1, 0, "ARG1")]
+    assert (found.graph["framework"], found.graph["input"]) == ("eds", "Abrams barks.")
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("x.mrp", '{"id"'), ("x.eds", "# ::id 1"), ("x.svg", "<svg"), ("x.txt", ""), ("x.dot", "digraph")],
+)
+def test_a_graph_saves_itself(tmp_path, name, begins):
+    PARSED.save(tmp_path / name)
+    text = (tmp_path / name).read_text()
+    assert text.startswith(begins)
+    assert "bark" in text
+
+
+def test_a_graph_saves_itself_in_a_format_that_is_said(tmp_path):
+    PARSED.save(tmp_path / "x", "svg")
+    assert (tmp_path / "x").read_text().startswith("<svg")
+    PARSED.save(tmp_path / "y", "eds")
+    assert "ARG1" in (tmp_path / "y").read_text()
+    with pytest.raises(UsageError, match="can't guess the format"):
+        PARSED.save(tmp_path / "z")

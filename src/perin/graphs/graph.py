@@ -6,13 +6,21 @@ All types are immutable values.  A graph may hold more than its framework allows
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from perin.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    import networkx
 
 Scalar: TypeAlias = str | int | float | bool | None
 """A JSON value that is neither list nor object."""
+PROBABILITIES = frozenset(("probability", "label_probability", "top_probability"))
+"""What a parser says of its nodes and edges in ``extra``; only MRP has a place for it."""
 
 
 class Anchor(NamedTuple):
@@ -40,7 +48,7 @@ class Node:
     label: str | None = None
     properties: tuple[Property, ...] = ()
     anchors: tuple[Anchor, ...] | None = None
-    extra: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def get(self, name: str, default: Scalar = None) -> Scalar:
         """The value of the first property of this name.
@@ -64,7 +72,7 @@ class Edge:
     attributes: tuple[Property, ...] = ()
     normal: str | None = None
     id: int | None = None
-    extra: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def get(self, name: str, default: Scalar = None) -> Scalar:
         """The value of the first attribute of this name."""
@@ -95,7 +103,7 @@ class Graph:
     tops: tuple[int, ...] = ()
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
-    extra: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -226,6 +234,78 @@ class Graph:
         anchors = self.node(id).anchors or ()
         return " ".join(self.input[anchor.start : anchor.end] for anchor in anchors) if self.input else ""
 
+    def without_probabilities(self) -> Graph:
+        """The graph without what a parser has said of the certainty of its nodes and edges."""
+        extras = [node.extra for node in self.nodes] + [edge.extra for edge in self.edges]
+        if not any(extra and not PROBABILITIES.isdisjoint(extra) for extra in extras):
+            return self
+        return replace(
+            self,
+            nodes=tuple(replace(node, extra=_certain(node.extra)) for node in self.nodes),
+            edges=tuple(replace(edge, extra=_certain(edge.extra)) for edge in self.edges),
+        )
+
+    def to_json(self) -> str:
+        """The graph as one line of MRP, which is a JSON object.
+
+        >>> Graph("1", "eds", nodes=(Node(0, "_rain_v_1"),)).to_json()
+        '{"id":"1","framework":"eds","tops":[],"nodes":[{"id":0,"label":"_rain_v_1"}],"edges":[]}'
+        """
+        from perin.graphs.codecs.registry import dumps
+
+        return dumps(self).rstrip("\n")
+
+    def to_penman(self) -> str:
+        """An AMR in PENMAN notation; InputError for graphs of frameworks that are not written so."""
+        from perin.graphs.codecs.registry import dumps
+
+        return dumps(self, "umr" if self.framework == "umr" else "amr").rstrip("\n")
+
+    def to_networkx(self) -> networkx.MultiDiGraph[int]:
+        """The graph for networkx, which must be installed: nodes by id, edges keyed by label.
+
+        Attributes of nodes: ``label``, ``anchors``, ``top`` and their properties under ``properties``; those of edges:
+        ``label`` and ``attributes``.  What the graph has besides is in ``graph``: id, framework, language, input.
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise MissingDependencyError("networkx", "to_networkx", "networkx") from None
+        found: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(
+            id=self.id, framework=self.framework, language=self.language, input=self.input
+        )
+        for node in self.nodes:
+            spans = [tuple(anchor) for anchor in node.anchors or ()]
+            found.add_node(
+                node.id, label=node.label, anchors=spans, top=node.id in self.tops, properties=dict(node.properties)
+            )
+        for edge in self.edges:
+            found.add_edge(edge.source, edge.target, edge.label, label=edge.label, attributes=dict(edge.attributes))
+        return found
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the graph to a file, as graph or picture: its name says in which format, unless that is given."""
+        from perin.errors import UsageError
+        from perin.graphs.codecs.registry import dump
+        from perin.graphs.drawing.files import PICTURE_FORMATS, picture_format, save
+
+        try:
+            picture = next((name for name in PICTURE_FORMATS if name == format), None) or (
+                picture_format(path) if format is None else None
+            )
+        except UsageError:
+            picture = None
+        if picture is None:
+            dump(self, path, format)
+        else:
+            save([self], path, picture)
+
+    def __str__(self) -> str:
+        """The graph as text, its nodes over the words that anchor them."""
+        from perin.graphs.drawing import text
+
+        return text(self).rstrip("\n")
+
     def _repr_svg_(self) -> str:
         """The drawing that notebooks show."""
         from perin.graphs.drawing import svg
@@ -237,6 +317,10 @@ class Graph:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def _certain(extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return {name: value for name, value in (extra or {}).items() if name not in PROBABILITIES} or None
 
 
 def _grouped(edges: Iterable[Edge], *, by_source: bool) -> dict[int, list[Edge]]:

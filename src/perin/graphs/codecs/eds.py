@@ -200,9 +200,10 @@ def encode(graph: Graph) -> str:
 
 def _node_text(node: Node, name: str, edges: list[str]) -> str:
     rest = "".join(f"<{start}:{end}>" for start, end in node.anchors or ())
-    properties = [(name, _text(value)) for name, value in node.properties]
-    if properties and properties[0][0] == CONSTANT:
-        rest += f"({_quoted(properties.pop(0)[1])})"
+    constant, others = constant_first(node)
+    properties = [(name, _text(value)) for name, value in others]
+    if constant is not None:
+        rest += f"({_quoted(_text(constant.value))})"
     kind = node_type(node)
     if properties or kind:
         listed = ", ".join(f"{_word(name)} {_word(value)}" for name, value in properties)
@@ -282,6 +283,15 @@ def node_names(graph: Graph) -> dict[int, str]:
 def node_type(node: Node) -> str:
     """The type of a node's variable (``e``, ``x``, …), which MRP has no field for; empty where none is known."""
     return str(node.extra["type"]) if node.extra else ""
+
+
+def constant_first(node: Node) -> tuple[Property | None, list[Property]]:
+    """The constant of a node, wherever it stands among the properties, and the others in their order."""
+    others = list(node.properties)
+    constant = next((pair for pair in others if pair.name == CONSTANT), None)
+    if constant is not None:
+        others.remove(constant)
+    return constant, others
 
 
 def unsayable(graph: Graph, message: str) -> InputError:

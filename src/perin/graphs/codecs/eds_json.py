@@ -17,7 +17,16 @@ from typing import Any, TextIO
 from perin.errors import InputError
 from perin.graphs.codecs import mrp
 from perin.graphs.codecs.codec import Codec, Lines
-from perin.graphs.codecs.eds import CONSTANT, IMPLIED, TOPS, UNSPECIFIC, node_names, node_type, unsayable
+from perin.graphs.codecs.eds import (
+    CONSTANT,
+    IMPLIED,
+    TOPS,
+    UNSPECIFIC,
+    constant_first,
+    node_names,
+    node_type,
+    unsayable,
+)
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Graph, Node
@@ -142,13 +151,13 @@ def encode(graph: Graph) -> dict[str, Any]:
 def _node_object(node: Node, names: dict[int, str], graph: Graph) -> dict[str, Any]:
     edges = {edge.label: names[edge.target] for edge in graph.outgoing(node.id)}
     item: dict[str, Any] = {"label": node.label, "edges": edges}
-    properties = list(node.properties)
+    constant, properties = constant_first(node)
     for start, end in node.anchors or ():
         item["lnk"] = {"from": start, "to": end}
     if node_type(node):
         item["type"] = node_type(node)
-    if properties and properties[0].name == CONSTANT:
-        item["carg"] = properties.pop(0).value
+    if constant is not None:
+        item["carg"] = constant.value
     if properties:
         item["properties"] = dict(properties)
     if len(edges) < len(graph.outgoing(node.id)) or len(dict(properties)) < len(properties):

@@ -165,7 +165,7 @@ def _fitting(writer: Codec, graphs: Iterable[Graph]) -> Iterator[Graph]:
             held = " and ".join(writer.frameworks)
             message = f"framework {graph.framework}, but the format {writer.name} holds {held} only; write mrp"
             raise InputError(message, graph=graph.id)
-        yield graph
+        yield graph if writer.name == "mrp" else graph.without_probabilities()
 
 
 def _names(folder: str | os.PathLike[str]) -> list[str]:
