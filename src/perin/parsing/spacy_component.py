@@ -97,7 +97,7 @@ def create(
 ) -> Component:
     """The component with a model: by default the one in the box for the framework and the pipeline's language."""
     codes = {short: long for long, short in LANGUAGES.items()}
-    spoken = language or codes.get(nlp.lang)
+    spoken = language or codes.get(nlp.lang or "")
     if model is None:
         if spoken is None:
             raise UsageError(f"no model is known for spaCy's language {nlp.lang!r}; name one: config={{'model': …}}")
