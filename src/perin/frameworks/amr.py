@@ -6,6 +6,7 @@ from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.inverses import NormalEdges
 from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 AMR = Framework(
@@ -18,6 +19,7 @@ AMR = Framework(
     has_flag=True,
     owned=True,
     empty="amr-empty",
+    constraints=framework_rules.AMR,
 )
 
 CHINESE_AMR = replace(AMR, anchoring=Anchoring(), rules=replace(AMR.rules, anchored=True))

@@ -4,6 +4,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.steps.quotes import FlaggedConstants
 from perin.frameworks.steps.relations import RELATION, RelationsAsEdges
 from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopsAreRootBoxes
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 SCOPE = "<SCOPE>"
@@ -20,6 +21,7 @@ DRG = Framework(
     markers=frozenset((RELATION,)),
     required=SCOPE,
     empty=SCOPE,
+    constraints=framework_rules.DRG,
     translated=frozenset(("deu",)),
 )
 

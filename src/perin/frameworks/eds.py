@@ -3,6 +3,7 @@
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 EDS = Framework(
@@ -18,6 +19,7 @@ EDS = Framework(
     multilabel=False,
     least_joint=0.2,
     empty="unknown",
+    constraints=framework_rules.EDS,
 )
 
 FRAMEWORKS = {None: EDS}

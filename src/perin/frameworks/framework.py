@@ -13,6 +13,7 @@ from perin.contract.target import Target
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.constrained import Choice, Rulebook, Shape, rulebook, without_twins
 from perin.frameworks.decoding.assembly import assembled, with_probabilities
 from perin.frameworks.decoding.edge_labels import choose_edge_labels
 from perin.frameworks.decoding.labels import Labelling, absolute_rules
@@ -21,6 +22,8 @@ from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
 from perin.frameworks.steps.step import Step
 from perin.frameworks.vocabulary import Vocabulary
+from perin.frameworks.steps.unlabelled import NamedUnlabelled
+from perin.graphs.constraints import Constraint, constant
 from perin.graphs.graph import Graph, Node
 from perin.labels.space import LabelItem, RuleSpace
 
@@ -72,6 +75,11 @@ class Framework:
     translated: frozenset[str] = frozenset()
     """Languages whose lemmas go through a glossary, since labels are in another language."""
 
+    constraints: tuple[Constraint, ...] = ()
+    """The rules that decoded graphs obey; those of all frameworks are in :mod:`perin.graphs.framework_rules`."""
+    fixed_edges: bool = False
+    """Whether :meth:`structure` decides which edges there are, so that rules only decide about their labels."""
+
     def __post_init__(self) -> None:
         if self.rules.anchored != (self.anchoring is not None):
             raise UsageError(f"framework {self.name}: rules must be anchored if and only if nodes are (anchoring)")
@@ -120,25 +128,71 @@ class Framework:
             encoding.tops(simple) if self.has_tops else None,
         )
 
-    def decode(self, prediction: Prediction, vocabulary: Vocabulary, *, probabilities: bool = False) -> Graph:
-        """The most probable valid graph; always the same for the same scores.
+    def decode(
+        self, prediction: Prediction, vocabulary: Vocabulary, *, probabilities: bool = False, constraints: bool = True
+    ) -> Graph:
+        """The most probable graph that obeys the framework's rules; always the same for the same scores.
 
-        With ``probabilities``, nodes and edges have them in ``extra``.
+        With ``probabilities``, nodes and edges have them in ``extra``.  Without ``constraints`` the graph is valid, but
+        may break rules.
         """
+        if not constraints and self.constraints:
+            return replace(self, constraints=()).decode(prediction, vocabulary, probabilities=probabilities)
         sentence = prediction.sentence
         bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
         if not len(prediction):
-            tops = (0,) if self.has_tops else ()
-            return self.restored(replace(bare, nodes=(Node(0, self.empty),), tops=tops))
+            return self.empty_graph(bare)
         flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
         labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
-        structure = self.structure(prediction, vocabulary, nodes, self.allowed(nodes))
+        book = rulebook(self.constraints, vocabulary.edge_labels)
+        prediction, nodes = self.readings(prediction, nodes, book)
+        allowed = self.allowed(nodes)
+        structure = self.structure(prediction, vocabulary, nodes, allowed)
         labels = self._edge_labels(prediction, vocabulary, structure)
+        if self.constraints:
+            shape = self._shape(nodes, vocabulary, allowed)
+            choice = Choice(prediction, nodes, self._names(nodes), book, shape, structure, labels)
+            if not choice.obeys():
+                choice.mend()
+                structure, labels = choice.structure(), choice.labels
+                if not structure.keep.any():
+                    return self.empty_graph(bare)
         graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
         if probabilities:
             graph = with_probabilities(graph, prediction, nodes, structure, labels)
         return self.restored(graph)
+
+    def empty_graph(self, bare: Graph) -> Graph:
+        """The graph of a sentence in which nothing was found."""
+        tops = (0,) if self.has_tops else ()
+        return self.restored(replace(bare, nodes=(Node(0, self.empty),), tops=tops))
+
+    def readings(self, prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[Prediction, Nodes]:
+        """Without the nodes that only repeat another one."""
+        return without_twins(prediction, nodes, self._names(nodes), book) if book.twins else (prediction, nodes)
+
+    def _names(self, nodes: Nodes) -> list[str]:
+        """The labels of nodes as rules see them."""
+        unlabelled = {step.name for step in self.steps if isinstance(step, NamedUnlabelled)}
+        return [
+            constant(label) if flag else "" if label in unlabelled else label
+            for label, flag in zip(nodes.labels, nodes.flags.tolist(), strict=True)
+        ]
+
+    def _shape(self, nodes: Nodes, vocabulary: Vocabulary, allowed: Bools) -> Shape:
+        return Shape(
+            self.owned,
+            self.multilabel,
+            self._markers(vocabulary),
+            self.least_joint,
+            allowed,
+            np.array([label == self.required for label in nodes.labels], dtype=np.bool_),
+            self.fixed_edges,
+        )
+
+    def _markers(self, vocabulary: Vocabulary) -> Bools:
+        return np.array([label in self.markers for label in vocabulary.edge_labels], dtype=np.bool_)
 
     def required_rules(self, vocabulary: Vocabulary) -> list[int]:
         """The rules that yield the required label."""
@@ -158,8 +212,7 @@ class Framework:
     def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
         sources, targets = structure.edges.T
         scores = prediction.edge_labels[sources, targets]
-        markers = np.array([label in self.markers for label in vocabulary.edge_labels], dtype=np.bool_)
-        labels = choose_edge_labels(scores, multilabel=self.multilabel, markers=markers)
+        labels = choose_edge_labels(scores, multilabel=self.multilabel, markers=self._markers(vocabulary))
         if not vocabulary.repeats:
             return labels
         repeats = {

@@ -7,6 +7,7 @@ from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopIsUnlabelled
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 TOP = "<TOP>"
@@ -37,6 +38,7 @@ PTG = _Ptg(
     required=TOP,
     unique=True,
     empty=TOP,
+    constraints=framework_rules.PTG,
 )
 
 FRAMEWORKS = {None: PTG}

@@ -7,12 +7,14 @@ import numpy as np
 from perin.contract.arrays import Bools
 from perin.contract.prediction import Prediction
 from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.constrained import Rulebook, merged
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
-from perin.frameworks.decoding.tree import tree_structure
+from perin.frameworks.decoding.tree import leaf_words, tree_structure
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.units import INNER, LEAF, LabelledUnits
 from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 
@@ -24,7 +26,17 @@ class _Ucca(Framework):
         remote = [
             any(pair.name == "remote" for _, pairs in item for pair in pairs) for item in vocabulary.edge_attributes
         ]
-        return tree_structure(prediction, inner, np.array([False, *remote]))
+        return tree_structure(prediction, inner, np.array([False, *remote]), disjoint=bool(self.constraints))
+
+    def readings(self, prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[Prediction, Nodes]:
+        """Without leaves whose words all are more probable words of another leaf."""
+        if not self.constraints or prediction.anchors is None:
+            return prediction, nodes
+        inner = np.array([label == INNER for label in nodes.labels])
+        idle = np.flatnonzero(~inner & ~leaf_words(prediction.anchors, inner, disjoint=True).any(axis=1))
+        best = np.where(inner[:, None], -1.0, prediction.anchors).argmax(axis=0)
+        words = prediction.anchors.argmax(axis=1)
+        return merged(prediction, nodes, {node: int(best[words[node]]) for node in idle.tolist()})
 
 
 UCCA = _Ucca(
@@ -37,6 +49,8 @@ UCCA = _Ucca(
     has_attributes=True,
     required=INNER,
     empty=LEAF,
+    constraints=framework_rules.UCCA,
+    fixed_edges=True,
 )
 
 FRAMEWORKS = {None: UCCA}

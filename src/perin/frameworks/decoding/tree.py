@@ -16,13 +16,13 @@ _IMPLICIT = 0.1
 """A leaf all of whose words are less probable than this has none."""
 
 
-def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Structure:
+def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjoint: bool = False) -> Structure:
     """The most probable tree of primary edges, remote edges that are more probable than not, and everyone's words.
 
     ``inner``: [K], the nodes that may have children, at least one.  ``remote``: [A], the attribute classes of remote
     edges.  Two nodes have no edge (1 - p), a primary one (p times the probability that it is not remote) or a remote
     one; the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the
-    least probable first.  Inner units that end up without children and words go.
+    least probable first.  Inner units that end up without children and words go.  ``disjoint``: no word has two leaves.
     """
     present = np.clip(prediction.presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
     remoteness = _remoteness(prediction, remote)
@@ -35,7 +35,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools) -> Struc
     remotes = _remote_edges(np.where(source, beside - absent, FORBIDDEN), parents, below)
     keep, words = np.ones(len(inner), dtype=np.bool_), None
     if prediction.anchors is not None:
-        own = owned_words(prediction.anchors, inner, below)
+        own = owned_words(prediction.anchors, inner, below, disjoint=disjoint)
         useful = own.any(axis=1) | remotes.any(axis=1) | ~inner
         keep = useful | (below & useful).any(axis=1)
         words = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
@@ -58,15 +58,26 @@ def descendants(parents: Ints) -> Bools:
     return below
 
 
-def owned_words(scores: Scores, inner: Bools, below: Bools) -> Bools:
-    """[K, T]: the words of each unit beside those of its children; every word belongs to some unit.
+def leaf_words(scores: Scores, inner: Bools, *, disjoint: bool = False) -> Bools:
+    """[K, T]: the words of each leaf: the probable ones, at least one unless that is very improbable (implicit units).
 
-    ``scores``: [K, T].  Leaves have their probable words, at least one unless that is very improbable (implicit units).
-    A word without a leaf belongs to the lowest inner unit that probably has it; if there is none, to the best leaf.
+    ``scores``: [K, T].  ``disjoint``: a word belongs to the leaf that most probably has it, and to no other.
     """
     leaf_scores = np.where(inner[:, None], -1.0, scores)
     best = leaf_scores.max(axis=1, keepdims=True)
     own: Bools = (leaf_scores >= np.minimum(best, 0.5)) & (best >= _IMPLICIT)
+    if disjoint:
+        own &= np.arange(len(own))[:, None] == np.where(own, leaf_scores, -1.0).argmax(axis=0)
+    return own
+
+
+def owned_words(scores: Scores, inner: Bools, below: Bools, *, disjoint: bool = False) -> Bools:
+    """[K, T]: the words of each unit beside those of its children; every word belongs to some unit.
+
+    ``scores``: [K, T].  For the words of leaves see :func:`leaf_words`.  A word without a leaf belongs to the lowest inner unit that probably has it; if there is none, to the best leaf.
+    """
+    leaf_scores = np.where(inner[:, None], -1.0, scores)
+    own = leaf_words(scores, inner, disjoint=disjoint)
     claims = np.where(inner[:, None] & (scores >= 0.5), below.sum(axis=0)[:, None] + scores / 2, -1.0)
     owner = np.where(claims.max(axis=0) >= 0, claims.argmax(axis=0), leaf_scores.argmax(axis=0))
     free = np.flatnonzero(~own.any(axis=0))

@@ -1,0 +1,103 @@
+"""The rules of each framework (see :mod:`perin.graphs.constraints`), as its treebanks obey them.
+
+``rate``: the share of cases in which gold graphs break a rule.  ``python benchmarks/violations.py --gold`` prints them.
+"""
+
+from __future__ import annotations
+
+from perin.graphs.constraints import (
+    ANY,
+    Anchored,
+    Apart,
+    Constraint,
+    Disjoint,
+    Needs,
+    NoTwins,
+    Roles,
+    Unique,
+    except_for,
+)
+
+CONSTANT = '".*"'
+FRAME = r".+-\d\d"
+"""A predicate of AMR: ``want-01``."""
+
+_STRING = '"[^-+0-9].*"'
+
+AMR: tuple[Constraint, ...] = (
+    Unique(0.004, r"(?i:arg)\d"),
+    Unique(0.003, r"op\d+|snt\d+|polarity|mode|poss|unit|degree|quant|year|month|day|value"),
+    Unique(0.0005, "name"),
+    Unique(0.0005, "name", incoming=True),
+    Roles(0.001, "name", source=except_for(f"name|{FRAME}|{CONSTANT}"), target="name"),
+    Needs(0.0, "name", r"op\d*"),
+    Needs(0.01, "name", "name", incoming=True),
+    Roles(0.002, r"op\d+", target=CONSTANT, of="name"),
+    Roles(0.0005, except_for(r"op\d*"), source=except_for("name")),
+    Roles(0.0005, r"(?i:arg)\d", target=except_for(_STRING), of=except_for(".+-91")),
+    NoTwins(0.001, r"(.+?)(?:-\d\d)?"),
+)
+
+_QUANTIFIER = r".*_q(?:_.*)?|quant"
+_WITH_CARG = (
+    "named|named_n|card|ord|dofw|dofm|mofy|yofc|season|basic_numbered_hour|quoted|polite|greet|year_range|holiday|"
+    "meas_np|fraction|excl|era"
+)
+_NOMINAL = "NUM|PERS"
+_EVENTIVE = "SF|TENSE|MOOD|PROG|PERF"
+_NO_NOUN = r"_.*_[vphq](_.*)?|.*_q|compound|neg|poss|loc_nonsp|unknown|ord|.*_comp|subord|appos|measure|parg_d"
+_NO_EVENT = (
+    r"_.*_[nq](_.*)?|.*_q|named|named_n|pron|place_n|time_n|thing|person|generic_entity|nominalization|part_of|card|"
+    r"dofw|dofm|mofy|yofc|season|basic_numbered_hour|fw_seq|poss|measure|appos|subord|quoted|parg_d|.*_comp"
+)
+
+EDS: tuple[Constraint, ...] = (
+    Unique(0.0, ANY),
+    Unique(0.00003, "BV", incoming=True),
+    Needs(0.0002, _QUANTIFIER, "BV"),
+    Roles(0.0, "BV", source=_QUANTIFIER, target=except_for(f"{_QUANTIFIER}|{CONSTANT}")),
+    Roles(0.0001, except_for("BV"), source=except_for(_QUANTIFIER)),
+    Roles(0.0, "ARG", source="unknown"),
+    Roles(0.0, r"ARG\d|ARG", target=except_for(CONSTANT)),
+    Needs(0.0, _WITH_CARG, "CARG"),
+    Roles(0.0, "CARG", source=rf"{_WITH_CARG}|_.*_x(_.*)?", target=CONSTANT),
+    Roles(0.0, "PERS", source="pron", target='"[123]"'),
+    Roles(0.0, "NUM", source=except_for(_NO_NOUN), target='"(sg|pl)"'),
+    Roles(0.0, "TENSE", source=except_for(_NO_EVENT), target='"(pres|past|fut)"'),
+    Roles(0.0, "SF", source=except_for(_NO_EVENT), target='"(ques|comm)"'),
+    Roles(0.0, "MOOD", source=except_for(_NO_EVENT), target='"subjunctive"'),
+    Roles(0.0, "PROG|PERF", source=except_for(_NO_EVENT), target=r'"\+"'),
+    Apart(0.0, _NOMINAL, _EVENTIVE),
+    NoTwins(0.002, rf"(?!(?:{_QUANTIFIER})\Z)(_.+_[a-z]|[^_].*)(?:_.*)?"),
+)
+
+RELATION_NODE = r'(?!".*"|.+\.[a-z]\.\d+).+'
+"""A node of DRG that stands for a relation: neither scope nor concept nor constant."""
+
+_CONCEPT = r".+\.[a-z]\.\d+"
+_BETWEEN = f"{_CONCEPT}|{CONSTANT}|{RELATION_NODE}"
+_BOXES = "[A-Z]{3,}"
+
+DRG: tuple[Constraint, ...] = (
+    Roles(0.0, "in", source="", target=f"{_CONCEPT}|{RELATION_NODE}"),
+    Roles(0.0, _BOXES, source="", target=""),
+    Roles(0.0002, "@.+", source=_BETWEEN, target=_BETWEEN),
+    Unique(0.001, "in", incoming=True),
+    Needs(0.0, _CONCEPT, "in", incoming=True),
+    Unique(0.0, "@(Agent|Role|User|Value|PartOf|Source|Destination|Of|Degree|Pivot|Result|Recipient|Creator|Owner)"),
+    Unique(0.003, "@(Patient|Experiencer|Co-Theme|Theme|Stimulus|Quantity|Unit|Location|Name|Time|TPR|EQU)"),
+    NoTwins(0.001, r"(.+)\.[a-z]\.\d+"),
+)
+
+PTG: tuple[Constraint, ...] = (
+    Roles(0.0, ANY, target=".+"),
+    NoTwins(0.01, "(.+)"),
+)
+
+UCCA: tuple[Constraint, ...] = (Disjoint(), Anchored(), Unique(0.0, "P|S"), Apart(0.0, "P", "S"))
+
+RULES: dict[str, tuple[Constraint, ...]] = {"amr": AMR, "drg": DRG, "eds": EDS, "ptg": PTG, "ucca": UCCA}
+"""By framework."""
+
+RELATIONS: dict[str, str] = {"drg": RELATION_NODE}
+"""By framework: which nodes of its graphs are roles."""
