@@ -10,6 +10,9 @@ from perin.errors import UsageError
 from perin.frameworks import registry
 from perin.frameworks.amr import CHINESE_AMR
 from perin.frameworks.framework import Framework
+from perin.graphs.constraints import Connected
+from perin.graphs.framework_rules import rules_of
+from perin.graphs.graph import Graph
 from perin.graphs.validation import DEMANDS
 from perin.labels.space import RuleSpace
 
@@ -29,7 +32,8 @@ def test_declarations_agree_with_what_validation_demands() -> None:
     for name in registry.NAMES:
         form, demands = registry.framework(name), DEMANDS[name]
         assert form.flavor in demands.flavors
-        assert (form.least_joint == 0) == (demands.connected == "error")
+        assert (form.least_joint == 0) == (Connected() in form.constraints)
+        assert form.constraints == rules_of(Graph("1", name))
         assert form.has_attributes == (demands.attributes is not None)
 
 

@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
     add_speed_options(parser)
+    add("--free", action="store_true", help="graphs need not obey their framework's rules (to study the network)")
     add("--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)")
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
@@ -96,6 +97,7 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
         offline=arguments.offline,
         threads=arguments.threads,
         bits=arguments.bits,
+        constraints=not arguments.free,
     )
 
     def progress(results: Iterator[Parsed]) -> Iterable[Parsed]:

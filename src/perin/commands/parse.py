@@ -50,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--split", action="store_true", help="the text is running text, hard-wrapped or not: split it into sentences")
     add("--batch", type=count, metavar="N", help="sentences at once (for speed; results do not depend on it)")
     add_speed_options(parser)
+    add("--free", action="store_true", help="graphs need not obey their framework's rules (to study the network)")
     add("--longest", type=count, metavar="N", help="tokens of the longest sentence that is parsed (default: 500)")
     add("--probabilities", action="store_true", help="write the probability of each node, edge, label and top")
     add("--empty-on-error", action="store_true", help="write the graph of no words for a sentence that fails")
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
         longest=arguments.longest or LONGEST,
         bits=arguments.bits,
+        constraints=not arguments.free,
     )
     shown = arguments.output == STANDARD and sys.stdout.isatty()
     tally = parser.parse_file(

@@ -22,7 +22,12 @@ AMR = Framework(
     constraints=framework_rules.AMR,
 )
 
-CHINESE_AMR = replace(AMR, anchoring=Anchoring(), rules=replace(AMR.rules, anchored=True))
+CHINESE_AMR = replace(
+    AMR,
+    anchoring=Anchoring(),
+    rules=replace(AMR.rules, anchored=True),
+    constraints=framework_rules.CHINESE_AMR,
+)
 """Nodes are anchored, some of them to several words or to none, although its graphs are of flavor 2."""
 
 FRAMEWORKS = {None: AMR, "zho": CHINESE_AMR}

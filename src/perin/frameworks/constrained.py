@@ -117,7 +117,9 @@ def cost(rate: float) -> float:
     return _HARD if rate <= 0 else float(-np.log(rate))
 
 
-def without_twins(prediction: Prediction, nodes: Nodes, names: Sequence[str], book: Rulebook) -> tuple[Prediction, Nodes]:
+def without_twins(
+    prediction: Prediction, nodes: Nodes, names: Sequence[str], book: Rulebook
+) -> tuple[Prediction, Nodes]:
     """Nodes that are one reading each: twins of a node (see :class:`NoTwins`) become part of it.
 
     A twin goes if that it exists is less probable than gold's rate of twins allows; its edges become those of the node

@@ -23,7 +23,7 @@ from perin.frameworks.decoding.structure import Structure, free_structure
 from perin.frameworks.steps.step import Step
 from perin.frameworks.vocabulary import Vocabulary
 from perin.frameworks.steps.unlabelled import NamedUnlabelled
-from perin.graphs.constraints import Constraint, constant
+from perin.graphs.constraints import Connected, Constraint, constant
 from perin.graphs.graph import Graph, Node
 from perin.labels.space import LabelItem, RuleSpace
 
@@ -65,7 +65,7 @@ class Framework:
     has_attributes: bool = False
     """Whether edges have attributes."""
     least_joint: float = 0.0
-    """The least probability of an edge that joins parts of a graph.  0: decoded graphs are connected; .5: no joints."""
+    """The least probability of an edge that joins parts of a graph without rules.  0: graphs are connected; .5: no joints."""
     required: str | None = None
     """A label (after the steps) that at least one node must have."""
     unique: bool = False
@@ -172,6 +172,12 @@ class Framework:
         """Without the nodes that only repeat another one."""
         return without_twins(prediction, nodes, self._names(nodes), book) if book.twins else (prediction, nodes)
 
+    @property
+    def _joint(self) -> float:
+        """The least probability of an edge that joins parts; by rule a part costs what its rate in gold says."""
+        rates = [rule.rate for rule in self.constraints if isinstance(rule, Connected)]
+        return rates[0] / (1 + rates[0]) if rates else self.least_joint
+
     def _names(self, nodes: Nodes) -> list[str]:
         """The labels of nodes as rules see them."""
         unlabelled = {step.name for step in self.steps if isinstance(step, NamedUnlabelled)}
@@ -185,7 +191,7 @@ class Framework:
             self.owned,
             self.multilabel,
             self._markers(vocabulary),
-            self.least_joint,
+            self._joint,
             allowed,
             np.array([label == self.required for label in nodes.labels], dtype=np.bool_),
             self.fixed_edges,
@@ -207,7 +213,7 @@ class Framework:
 
     def structure(self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools) -> Structure:
         """The nodes and edges of the graph; here all nodes, the most probable edges, and what joins them."""
-        return free_structure(prediction, nodes, allowed, least_joint=self.least_joint, owned=self.owned)
+        return free_structure(prediction, nodes, allowed, least_joint=self._joint, owned=self.owned)
 
     def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
         sources, targets = structure.edges.T

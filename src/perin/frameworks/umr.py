@@ -7,6 +7,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.steps.inverses import NormalEdges
 from perin.frameworks.steps.properties import PropertiesAsNodes
 from perin.frameworks.steps.senses import SENSE, SensesAsProperties
+from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
 ATTRIBUTES = frozenset(
@@ -26,6 +27,7 @@ UMR = Framework(
     has_classes=True,
     lexical=(SENSE,),
     empty="event",
+    constraints=framework_rules.UMR,
 )
 
 CZECH_UMR = replace(UMR, flavor=1, anchoring=Anchoring(), rules=replace(UMR.rules, anchored=True))

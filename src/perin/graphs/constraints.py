@@ -43,6 +43,9 @@ class View:
     ids: tuple[int, ...]
     """The id of each node in the graph; for a constant that of its owner."""
     anchors: tuple[tuple[Anchor, ...] | None, ...] = ()
+    """Of each node; constants have none."""
+    parts: int = 1
+    """How many parts the graph falls into."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +223,21 @@ class NoTwins(Rule):
                 yield f"nodes {first} and {second} both are {stem} of the same words"
 
 
-Constraint: TypeAlias = Roles | Unique | Needs | Apart | Disjoint | Anchored | NoTwins
+@dataclass(frozen=True)
+class Connected(Rule):
+    """The graph is in one piece."""
+
+    def cases(self, view: View) -> int:
+        """How many nodes could be a part of their own."""
+        return len(view.anchors)
+
+    def violations(self, view: View) -> Iterator[str]:
+        """One for each part but the first."""
+        for _ in range(1, view.parts):
+            yield f"the graph falls into {view.parts} parts"
+
+
+Constraint: TypeAlias = Connected | Roles | Unique | Needs | Apart | Disjoint | Anchored | NoTwins
 
 
 @cache
@@ -251,7 +268,9 @@ def view(graph: Graph, relation: str | None = None) -> View:
     """A graph as rules see it; nodes whose label ``relation`` matches are roles if they link two nodes."""
     places = {node.id: place for place, node in enumerate(graph.nodes)}
     labels = [node.label or "" for node in graph.nodes]
-    roles = [Role(places[source], places[target], label or "") for source, target, label in map(normal_edge, graph.edges)]
+    roles = [
+        Role(places[source], places[target], label or "") for source, target, label in map(normal_edge, graph.edges)
+    ]
     ids = [node.id for node in graph.nodes]
     anchors: list[tuple[Anchor, ...] | None] = [node.anchors for node in graph.nodes]
     if relation is not None:
@@ -261,7 +280,7 @@ def view(graph: Graph, relation: str | None = None) -> View:
             roles.append(Role(place, len(labels), name))
             labels.append(constant(value))
             ids.append(node.id)
-    return View(tuple(labels), tuple(roles), tuple(ids), tuple(anchors))
+    return View(tuple(labels), tuple(roles), tuple(ids), tuple(anchors), len(graph.components()))
 
 
 def _folded(labels: list[str], roles: list[Role], relation: str) -> list[Role]:

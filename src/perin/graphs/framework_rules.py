@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from perin.graphs.constraints import (
     ANY,
     Anchored,
     Apart,
+    Connected,
     Constraint,
     Disjoint,
     Needs,
@@ -16,7 +19,9 @@ from perin.graphs.constraints import (
     Roles,
     Unique,
     except_for,
+    view,
 )
+from perin.graphs.graph import Graph
 
 CONSTANT = '".*"'
 FRAME = r".+-\d\d"
@@ -25,6 +30,7 @@ FRAME = r".+-\d\d"
 _STRING = '"[^-+0-9].*"'
 
 AMR: tuple[Constraint, ...] = (
+    Connected(),
     Unique(0.004, r"(?i:arg)\d"),
     Unique(0.003, r"op\d+|snt\d+|polarity|mode|poss|unit|degree|quant|year|month|day|value"),
     Unique(0.0005, "name"),
@@ -52,6 +58,7 @@ _NO_EVENT = (
 )
 
 EDS: tuple[Constraint, ...] = (
+    Connected(0.003),
     Unique(0.0, ANY),
     Unique(0.00003, "BV", incoming=True),
     Needs(0.0002, _QUANTIFIER, "BV"),
@@ -79,6 +86,7 @@ _BETWEEN = f"{_CONCEPT}|{CONSTANT}|{RELATION_NODE}"
 _BOXES = "[A-Z]{3,}"
 
 DRG: tuple[Constraint, ...] = (
+    Connected(),
     Roles(0.0, "in", source="", target=f"{_CONCEPT}|{RELATION_NODE}"),
     Roles(0.0, _BOXES, source="", target=""),
     Roles(0.0002, "@.+", source=_BETWEEN, target=_BETWEEN),
@@ -90,14 +98,41 @@ DRG: tuple[Constraint, ...] = (
 )
 
 PTG: tuple[Constraint, ...] = (
+    Connected(),
     Roles(0.0, ANY, target=".+"),
     NoTwins(0.01, "(.+)"),
 )
 
-UCCA: tuple[Constraint, ...] = (Disjoint(), Anchored(), Unique(0.0, "P|S"), Apart(0.0, "P", "S"))
+UCCA: tuple[Constraint, ...] = (Connected(), Disjoint(), Anchored(), Unique(0.0, "P|S"), Apart(0.0, "P", "S"))
 
-RULES: dict[str, tuple[Constraint, ...]] = {"amr": AMR, "drg": DRG, "eds": EDS, "ptg": PTG, "ucca": UCCA}
-"""By framework."""
+CHINESE_AMR = tuple(rule for rule in AMR if "name" not in repr(rule))
+"""Chinese names are no nodes of their own."""
+
+UMR: tuple[Constraint, ...] = (Connected(),)
+
+RULES: dict[str, tuple[Constraint, ...]] = {
+    "amr": AMR,
+    "amr-zho": CHINESE_AMR,
+    "drg": DRG,
+    "eds": EDS,
+    "ptg": PTG,
+    "ucca": UCCA,
+    "umr": UMR,
+}
+"""By framework, or by framework and language."""
 
 RELATIONS: dict[str, str] = {"drg": RELATION_NODE}
 """By framework: which nodes of its graphs are roles."""
+
+
+def rules_of(graph: Graph) -> tuple[Constraint, ...]:
+    """The rules of a graph's framework in its language; none for a framework that is not known."""
+    return RULES.get(f"{graph.framework}-{graph.language}") or RULES.get(graph.framework or "", ())
+
+
+def broken(graph: Graph) -> Iterator[tuple[Constraint, str]]:
+    """Each rule that a graph breaks, and where; the graph's structure must be sound."""
+    seen = view(graph, RELATIONS.get(graph.framework or ""))
+    for rule in rules_of(graph):
+        for message in rule.violations(seen):
+            yield rule, message

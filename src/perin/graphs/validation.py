@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from perin.graphs.faults import Finding, Severity
+from perin.graphs.framework_rules import broken
 from perin.graphs.graph import Graph
 
 T = TypeVar("T", bound=Hashable)
@@ -17,12 +18,11 @@ class Demands:
     """What a framework demands of its graphs.
 
     ``flavors``: 0 bilexical, 1 anchored, 2 unanchored.  ``tops``: ``one``, ``boxes`` (all unlabelled nodes that nothing
-    points to) or ``any``.  ``connected``: how serious a disconnected graph is, None for not at all.
+    points to) or ``any``.  What else the graphs of a framework never do is in :mod:`perin.graphs.framework_rules`.
     """
 
     flavors: tuple[int, ...]
     tops: str = "one"
-    connected: Severity | None = "error"
     acyclic: bool = False
     primary_tree: bool = False
     covers_words: bool = False
@@ -34,7 +34,7 @@ class Demands:
 DEMANDS: dict[str, Demands] = {
     "amr": Demands((2, 1)),
     "drg": Demands((2,), tops="boxes", node_labels=False, edge_labels=False),
-    "eds": Demands((1,), connected="note"),
+    "eds": Demands((1,)),
     "ptg": Demands((1,), node_labels=False, attributes=frozenset(("member", "effective"))),
     "ucca": Demands(
         (1,),
@@ -45,9 +45,9 @@ DEMANDS: dict[str, Demands] = {
         attributes=frozenset(("remote", "implicit")),
     ),
     "umr": Demands((1, 2)),
-    "dm": Demands((0,), tops="any", connected=None),
-    "psd": Demands((0,), tops="any", connected=None),
-    "ud": Demands((0,), connected=None),
+    "dm": Demands((0,), tops="any"),
+    "psd": Demands((0,), tops="any"),
+    "ud": Demands((0,)),
 }
 """By framework; graphs of other frameworks are held only to what holds for all."""
 
@@ -113,6 +113,7 @@ def _framework_faults(graph: Graph, *, sound: bool) -> Iterator[tuple[Severity, 
     if sound:
         yield from _top_faults(graph, demands)
         yield from _shape_faults(graph, demands)
+        yield from dict.fromkeys(("note" if rule.rate else "error", message) for rule, message in broken(graph))
 
 
 def _local_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]]:
@@ -141,10 +142,6 @@ def _top_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]
 
 
 def _shape_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]]:
-    if demands.connected is not None:
-        parts = len(graph.components())
-        if parts > 1:
-            yield demands.connected, f"the graph falls into {parts} parts"
     if demands.acyclic and (cycle := _on_cycle(graph)) is not None:
         yield "error", f"node {cycle} lies on a cycle"
     if demands.primary_tree:

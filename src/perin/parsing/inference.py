@@ -55,13 +55,19 @@ def predicted(
 
 
 def decoded(
-    model: Model, predictions: Sequence[dict[str, Prediction]], *, probabilities: bool = False
+    model: Model,
+    predictions: Sequence[dict[str, Prediction]],
+    *,
+    probabilities: bool = False,
+    constraints: bool = True,
 ) -> list[tuple[Graph, ...]]:
     """Of each sentence its graphs, in the order of the treebanks."""
     known = model.treebanks
     return [
         tuple(
-            known[name].framework.decode(prediction, known[name].vocabulary, probabilities=probabilities)
+            known[name].framework.decode(
+                prediction, known[name].vocabulary, probabilities=probabilities, constraints=constraints
+            )
             for name, prediction in of_sentence.items()
         )
         for of_sentence in predictions
@@ -69,19 +75,26 @@ def decoded(
 
 
 def parse_batch(
-    model: Model, sentences: Sequence[Sentence], treebanks: Sequence[str], *, probabilities: bool
+    model: Model,
+    sentences: Sequence[Sentence],
+    treebanks: Sequence[str],
+    *,
+    probabilities: bool,
+    constraints: bool = True,
 ) -> list[Parsed]:
     """What becomes of each sentence; one that fails does not harm the others."""
     try:
         outputs = predict(model.network, prepared(model, sentences), treebanks)
-        graphs = decoded(model, predicted(model, sentences, outputs), probabilities=probabilities)
+        found = predicted(model, sentences, outputs)
+        graphs = decoded(model, found, probabilities=probabilities, constraints=constraints)
         return [Parsed(*pair) for pair in zip(sentences, graphs, strict=True)]
     except SURVIVED as error:
         if len(sentences) == 1:
             reason = str(error) if isinstance(error, PerinError) else f"{type(error).__name__}: {error}"
             failure = InputError(f"can't be parsed ({reason})", graph=sentences[0].id)
             return [Parsed(sentences[0], error=failure)]
-    alone = (parse_batch(model, [sentence], treebanks, probabilities=probabilities) for sentence in sentences)
+    options = {"probabilities": probabilities, "constraints": constraints}
+    alone = (parse_batch(model, [sentence], treebanks, **options) for sentence in sentences)
     return [parsed for one in alone for parsed in one]
 
 

@@ -43,14 +43,18 @@ class Parser:
     >>> graph = parser.parse("The dog wants to sleep.")  # doctest: +SKIP
 
     ``threads``: cores to use, by default all.  ``longest``: a sentence of more tokens is an error.
+    ``constraints`` false: graphs need not obey their framework's rules (for those who study the network).
     """
 
-    def __init__(self, model: Model, *, threads: int | None = None, longest: int = LONGEST) -> None:
+    def __init__(
+        self, model: Model, *, threads: int | None = None, longest: int = LONGEST, constraints: bool = True
+    ) -> None:
         if threads is not None and threads < 1:
             raise UsageError(f"a parser needs at least one thread, not {threads}")
         self.model = model
         self.threads = threads
         self.longest = longest
+        self.constraints = constraints
 
     @classmethod
     def load(
@@ -62,18 +66,19 @@ class Parser:
         threads: int | None = None,
         longest: int = LONGEST,
         bits: int | None = None,
+        constraints: bool = True,
     ) -> Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
         ``bits``: 32, or 8, which is faster where the processor has instructions for it; by default what the model says
-        is enough.  A first word is parsed right away, so that no later sentence waits for dictionaries.
+        is enough.  ``constraints``: see :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         model = Model.load(model_folder(name, revision=revision, offline=offline))
         model.round_weights(bits)
         first, treebank = next(iter(model.treebanks.items()))
         parse_batch(model, [tokenize("word", treebank.vocabulary.language)], [first], probabilities=False)
-        return cls(model, threads=threads, longest=longest)
+        return cls(model, threads=threads, longest=longest, constraints=constraints)
 
     def __repr__(self) -> str:
         return f"Parser({', '.join(self.treebanks)})"
@@ -234,17 +239,18 @@ class Parser:
         treebanks = self.chosen(framework, language)
         spoken = self.language(framework, language)
         moment = _moment(time)
+        options = {"probabilities": probabilities, "constraints": self.constraints}
 
         def finished(parsed: Parsed) -> Parsed:
             graphs = parsed.graphs
             if parsed.error is not None and empty:
                 bare = replace(parsed.sentence, tokens=())
-                graphs = parse_batch(self.model, [bare], treebanks, probabilities=probabilities)[0].graphs
+                graphs = parse_batch(self.model, [bare], treebanks, **options)[0].graphs
             return replace(parsed, graphs=tuple(replace(graph, time=moment) for graph in graphs))
 
         def work(batch: list[Parsed]) -> list[Parsed]:
             sound = [item.sentence for item in batch if item.error is None]
-            found = iter(parse_batch(self.model, sound, treebanks, probabilities=probabilities) if sound else ())
+            found = iter(parse_batch(self.model, sound, treebanks, **options) if sound else ())
             return [finished(next(found) if item.error is None else item) for item in batch]
 
         return in_order(self._read(texts, spoken), _size, work, threads=self.threads, most=most)
@@ -327,9 +333,18 @@ def load(
     threads: int | None = None,
     longest: int = LONGEST,
     bits: int | None = None,
+    constraints: bool = True,
 ) -> Parser:
     """Load a parser: :meth:`Parser.load` under a shorter name."""
-    return Parser.load(name, revision=revision, offline=offline, threads=threads, longest=longest, bits=bits)
+    return Parser.load(
+        name,
+        revision=revision,
+        offline=offline,
+        threads=threads,
+        longest=longest,
+        bits=bits,
+        constraints=constraints,
+    )
 
 
 def _size(item: Parsed) -> int:
