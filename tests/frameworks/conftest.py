@@ -102,8 +102,8 @@ def _chinese_amr() -> Graph:
 
 def _drg() -> Graph:
     """Relations in the box of their source, of their target and elsewhere, twice between two nodes, between boxes."""
-    labels = [None, None, "see.v.01", "time.n.08", "male.n.02", '"now"', '"tom"', None, "Agent", "Time", "TPR", "Name"]
-    labels += ["Time", "Agent", "EQU", "Co-Agent"]
+    labels = [None, None, "see.v.01", "time.n.08", "male.n.02", '"now"', '"tom"', None, "Theme", "Time", "TPR", "Name"]
+    labels += ["Time", "Theme", "EQU", "Co-Agent"]
     nodes = tuple(Node(id, label) for id, label in enumerate(labels))
     members = [(0, 2), (0, 3), (1, 4), (0, 9), (7, 10)]
     edges = [Edge(box, node, "in") for box, node in members]
@@ -178,7 +178,7 @@ def _ucca() -> Graph:
         Edge(8, 7, "H"),
         Edge(6, 0, "A"),
         Edge(6, 1, "P"),
-        Edge(6, 1, "S"),
+        Edge(6, 1, "D"),
         Edge(6, 2, "A"),
         Edge(7, 4, "A"),
         Edge(7, 1, "P", remote),

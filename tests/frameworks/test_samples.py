@@ -28,7 +28,7 @@ def _perfect(sample: Any, target: Target, queries: int | None = None) -> Predict
 def test_nothing_is_lost(sample: Any) -> None:
     target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
     decoded = sample.framework.decode(_perfect(sample, target), sample.vocabulary)
-    assert [str(finding) for finding in findings(decoded)] in ([], ["graph 1: note: the graph falls into 2 parts"])
+    assert [str(finding) for finding in findings(decoded) if finding.severity == "error"] == []
     assert isomorphic(decoded, sample.graph, normalised=True)
 
 
@@ -105,7 +105,7 @@ def test_more_nodes_than_queries(sample: Any) -> None:
     assert not [finding for finding in findings(decoded) if finding.severity == "error"]
 
 
-@pytest.mark.parametrize(("probability", "parts"), [(0.1, 2), (0.3, 1)])
+@pytest.mark.parametrize(("probability", "parts"), [(0.001, 2), (0.1, 1)])
 def test_parts_of_eds_are_joined_where_that_is_not_too_improbable(
     samples: dict[str, Any], probability: float, parts: int
 ) -> None:

@@ -1,11 +1,11 @@
 """The most probable graph that obeys its framework's rules (:mod:`perin.graphs.constraints`).
 
-Free decoding comes first.  If its graph breaks no rule, it is the result; otherwise roles are chosen again, block by
-block, each block exactly (a maximum-weight assignment): who has what each node needs (a quantifier its ``BV``, a name its
-entity, a concept its box), which constants are whose, which labels the other edges of each source have, and what joins
-the parts.  An edge of probability p and label probability q gains ``logit p + log q - log max q``; a node is left out at
-the loss of its own odds and those of its edges.  Breaking a soft rule costs ``-log rate``.  What no block could mend is
-removed until the graph obeys.  All blocks are polynomial, so no limit on time is needed.
+Free decoding comes first.  If its graph breaks no rule, it is the result.  Otherwise roles are chosen again, block by
+block, each block exactly (a maximum-weight assignment): which constants are whose; who has what each node needs (a
+quantifier its ``BV``, a name its entity, a concept its box); which labels the other edges of each source have; what
+joins the parts.  An edge of probability p and label probability q gains ``logit p + log q - log max q``; a node is left
+out at the loss of its own odds and those of its edges.  Breaking a soft rule costs ``-log rate``.  What no block could
+mend is removed until the graph obeys.  All blocks are polynomial, so no limit on time is needed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from perin.contract.arrays import Bools, Ints
+from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.connection import components
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
-from perin.contract.prediction import Prediction
 from perin.graphs.constraints import Apart, Constraint, Needs, NoTwins, Roles, Unique, matches
 
 Floats = NDArray[np.float64]
@@ -300,7 +300,7 @@ class Choice:
         """Choose all roles again so that they obey, and remove what still does not."""
         chosen: dict[tuple[int, int], int] = {}
         if self._shape.fixed:
-            self._label_sources(chosen, {tuple(pair): 0.0 for pair in self.pairs.tolist()})
+            self._label_sources(chosen, self.pairs)
         else:
             if self._shape.owned:
                 self._own_constants(chosen)
@@ -432,19 +432,19 @@ class Choice:
                     clashes |= {(owner, label) for label in np.flatnonzero(second if one >= other else first).tolist()}
         return clashes
 
-    def _candidates(self, chosen: dict[tuple[int, int], int]) -> dict[tuple[int, int], float]:
-        """The pairs that free decoding would link, without constants where these have owners."""
+    def _candidates(self, chosen: dict[tuple[int, int], int]) -> Ints:
+        """[M, 2]: the other pairs that free decoding would link, without constants where these have owners."""
         likely = (self._prediction.presence >= 0.5) & self._shape.allowed & self.keep & self.keep[:, None]
         if self._shape.owned:
             likely &= ~self._flagged & ~self._flagged[:, None]
-        found = {(source, target): 0.0 for source, target in np.argwhere(likely).tolist()}
-        return {pair: gain for pair, gain in found.items() if pair not in chosen}
+        for source, target in chosen:
+            likely[source, target] = False
+        return np.argwhere(likely)
 
-    def _label_sources(self, chosen: dict[tuple[int, int], int], pairs: dict[tuple[int, int], float]) -> None:
-        """Choose the labels of the other pairs of each source, or no edge."""
-        if not pairs:
+    def _label_sources(self, chosen: dict[tuple[int, int], int], ends: Ints) -> None:
+        """Choose the labels of the other pairs of each source, or no edge.  ``ends``: [M, 2]."""
+        if not len(ends):
             return
-        ends = np.array(list(pairs), dtype=np.int64)
         gains = self.gains(*ends.T)
         for (source, target), label in chosen.items():
             self._use(gains, ends, source, target, label)
@@ -498,7 +498,8 @@ class Choice:
         for source, target in chosen:
             edges[source, target] = True
         part = components(edges)
-        if len(np.unique(part[self.keep])) < 2:
+        parts = len(np.unique(part[self.keep]))
+        if parts < 2:
             return
         outside = ~self.keep | (self._flagged if self._shape.owned else False)
         possible = (part[:, None] != part) & self._shape.allowed & ~outside & ~outside[:, None]
@@ -520,8 +521,9 @@ class Choice:
                 chosen[source, target] = label
                 used |= {(source, label, False), (target, label, True)}
                 part[part == part[target]] = part[source]
+                parts -= 1
                 break
-            if len(np.unique(part[self.keep])) < 2:
+            if parts < 2:
                 return
 
     def _set(self, chosen: dict[tuple[int, int], int]) -> None:

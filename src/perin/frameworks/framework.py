@@ -21,8 +21,8 @@ from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
 from perin.frameworks.steps.step import Step
-from perin.frameworks.vocabulary import Vocabulary
 from perin.frameworks.steps.unlabelled import NamedUnlabelled
+from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.constraints import Connected, Constraint, constant
 from perin.graphs.graph import Graph, Node
 from perin.labels.space import LabelItem, RuleSpace
@@ -65,7 +65,7 @@ class Framework:
     has_attributes: bool = False
     """Whether edges have attributes."""
     least_joint: float = 0.0
-    """The least probability of an edge that joins parts of a graph without rules.  0: graphs are connected; .5: no joints."""
+    """The least probability of an edge that joins parts if no rule says it.  0: graphs are connected; .5: no joints."""
     required: str | None = None
     """A label (after the steps) that at least one node must have."""
     unique: bool = False

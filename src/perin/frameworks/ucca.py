@@ -36,7 +36,8 @@ class _Ucca(Framework):
         idle = np.flatnonzero(~inner & ~leaf_words(prediction.anchors, inner, disjoint=True).any(axis=1))
         best = np.where(inner[:, None], -1.0, prediction.anchors).argmax(axis=0)
         words = prediction.anchors.argmax(axis=1)
-        return merged(prediction, nodes, {node: int(best[words[node]]) for node in idle.tolist()})
+        gone = {node: int(best[words[node]]) for node in idle.tolist() if best[words[node]] not in idle}
+        return merged(prediction, nodes, gone) if gone else (prediction, nodes)
 
 
 UCCA = _Ucca(

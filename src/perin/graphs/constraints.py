@@ -1,10 +1,10 @@
 """What the graphs of a framework never, or next to never, do: a few kinds of rules, written down as data.
 
-The same rules serve twice: the validator says where a graph breaks them (:func:`violations`), and decoding chooses the
-most probable graph that obeys them (:mod:`perin.frameworks.constrained`).  Both look at a graph as a :class:`View`: nodes
-with labels, and roles between them.  There a property is a role that leads to a constant, and a constant's label has
-quotes; an unlabelled node has the label ``""``; an inverse edge is turned round; and a relation that is a node between
-two others (DRG) is one role, ``@Agent``.
+The same rules serve twice: the validator says where a graph breaks them, and decoding chooses the most probable graph
+that obeys them (:mod:`perin.frameworks.constrained`).  Both look at a graph as a :class:`View`: nodes with labels, and
+roles between them.  There a property is a role that leads to a constant, and a constant's label has quotes; an
+unlabelled node has the label ``""``; an inverse edge is turned round; and a relation that is a node between two others
+(DRG) is one role, ``@Agent``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple, TypeAlias
 
 from perin.graphs.graph import Anchor, Graph
@@ -170,24 +170,27 @@ class Disjoint(Rule):
     def violations(self, view: View) -> Iterator[str]:
         """Each range that overlaps with the one before it."""
         ranges = sorted((*anchor, id) for id, own in zip(view.ids, view.anchors, strict=False) for anchor in own or ())
-        for (_, end, first), (start, _, second) in zip(ranges, ranges[1:], strict=False):
+        for (_, end, first), (start, _, second) in pairwise(ranges):
             if start < end:
                 yield f"nodes {first} and {second} are both anchored to character {start}"
 
 
 @dataclass(frozen=True)
 class Anchored(Rule):
-    """Nodes without children are anchored."""
+    """Nodes that have a parent and no children are anchored."""
 
     def cases(self, view: View) -> int:
         """How many leaves there are."""
-        return len(view.anchors) - len({role.source for role in view.roles})
+        return len(self._leaves(view))
+
+    def _leaves(self, view: View) -> list[int]:
+        inner, children = {role.source for role in view.roles}, {role.target for role in view.roles}
+        return sorted(children - inner)
 
     def violations(self, view: View) -> Iterator[str]:
         """Each leaf without an anchor."""
-        inner = {role.source for role in view.roles}
-        for node, own in enumerate(view.anchors):
-            if not own and node not in inner:
+        for node in self._leaves(view):
+            if node < len(view.anchors) and not view.anchors[node]:
                 yield f"node {view.ids[node]} is a leaf without an anchor"
 
 

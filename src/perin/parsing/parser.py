@@ -72,7 +72,8 @@ class Parser:
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
         ``bits``: 32, or 8, which is faster where the processor has instructions for it; by default what the model says
-        is enough.  ``constraints``: see :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
+        is enough.  ``constraints``: see :class:`Parser`.  A first word is parsed right away, so that no later sentence
+        waits for dictionaries.
         """
         model = Model.load(model_folder(name, revision=revision, offline=offline))
         model.round_weights(bits)

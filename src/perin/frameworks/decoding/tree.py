@@ -36,7 +36,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     keep, words = np.ones(len(inner), dtype=np.bool_), None
     if prediction.anchors is not None:
         own = owned_words(prediction.anchors, inner, below, disjoint=disjoint)
-        useful = own.any(axis=1) | remotes.any(axis=1) | ~inner
+        useful = own.any(axis=1) | remotes.any(axis=1) | (~inner & (not disjoint))
         keep = useful | (below & useful).any(axis=1)
         words = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
     edges = remotes.copy()
@@ -74,7 +74,8 @@ def leaf_words(scores: Scores, inner: Bools, *, disjoint: bool = False) -> Bools
 def owned_words(scores: Scores, inner: Bools, below: Bools, *, disjoint: bool = False) -> Bools:
     """[K, T]: the words of each unit beside those of its children; every word belongs to some unit.
 
-    ``scores``: [K, T].  For the words of leaves see :func:`leaf_words`.  A word without a leaf belongs to the lowest inner unit that probably has it; if there is none, to the best leaf.
+    ``scores``: [K, T].  For the words of leaves see :func:`leaf_words`.  A word without a leaf belongs to the
+    lowest inner unit that probably has it; if there is none, to the best leaf.
     """
     leaf_scores = np.where(inner[:, None], -1.0, scores)
     own = leaf_words(scores, inner, disjoint=disjoint)

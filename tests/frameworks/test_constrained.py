@@ -1,0 +1,120 @@
+"""Decoding under the rules of a framework."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perin.contract.prediction import Prediction
+from perin.contract.sentence import Sentence, Token
+from perin.frameworks.constrained import cost
+from perin.frameworks.perfect import layout, perfect_prediction
+from perin.graphs.framework_rules import broken
+
+
+def perfect(sample: Any) -> Prediction:
+    target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
+    places = layout(target, 8).places
+    return perfect_prediction(sample.framework, target, sample.sentence, sample.vocabulary, 8, places)
+
+
+def place(sample: Any, prediction: Prediction, label: str) -> int:
+    """The place of the first node with a label."""
+    graph = sample.framework.decode(prediction, sample.vocabulary, constraints=False)
+    return next(node.id for node in graph.nodes if node.label == label)
+
+
+def hard(graph: Any) -> list[str]:
+    return [message for rule, message in broken(graph) if not rule.rate]
+
+
+def test_a_predicate_has_each_argument_once(samples: dict[str, Any]) -> None:
+    """The weaker of two edges gets its next label, or goes if that is too improbable."""
+    sample = samples["eds"]
+    prediction = perfect(sample)
+    bark, quantifier, sleep = (place(sample, prediction, label) for label in ("_bark_v_1", "proper_q", "_sleep_v_1"))
+    presence, labels = prediction.presence.copy(), prediction.edge_labels.copy()
+    argument = {name: sample.vocabulary.edge_labels.index(name) for name in ("ARG1", "ARG2")}
+    presence[bark, sleep] = 0.9
+    labels[bark, sleep] = 0
+    labels[bark, sleep, argument["ARG1"]] = 0.6
+    labels[bark, sleep, argument["ARG2"]] = 0.4
+    scores = replace(prediction, presence=presence, edge_labels=labels)
+    free = sample.framework.decode(scores, sample.vocabulary, constraints=False)
+    assert any("_bark_v_1) has ARG1 2 times" in message for message in hard(free))
+    graph = sample.framework.decode(scores, sample.vocabulary)
+    assert hard(graph) == []
+    assert sorted(edge.label for edge in graph.edges if graph.node(edge.source).label == "_bark_v_1") == [
+        "ARG1",
+        "ARG2",
+    ]
+    labels[bark, sleep, argument["ARG2"]] = 0.01
+    graph = sample.framework.decode(replace(scores, edge_labels=labels), sample.vocabulary)
+    assert [edge.label for edge in graph.edges if graph.node(edge.source).label == "_bark_v_1"] == ["ARG1"]
+    assert quantifier >= 0
+
+
+def test_a_quantifier_binds_one_node(samples: dict[str, Any]) -> None:
+    sample = samples["eds"]
+    prediction = perfect(sample)
+    quantifier, sleep = place(sample, prediction, "proper_q"), place(sample, prediction, "_sleep_v_1")
+    presence, labels = prediction.presence.copy(), prediction.edge_labels.copy()
+    presence[quantifier, sleep] = 0.8
+    labels[quantifier, sleep, sample.vocabulary.edge_labels.index("BV")] = 1
+    graph = sample.framework.decode(replace(prediction, presence=presence, edge_labels=labels), sample.vocabulary)
+    bound = [graph.node(edge.target).label for edge in graph.edges if edge.label == "BV"]
+    assert bound == ["named"]
+
+
+def test_twins_become_one_node_with_the_edges_of_both(samples: dict[str, Any]) -> None:
+    sample = samples["eds"]
+    prediction = perfect(sample)
+    bark = place(sample, prediction, "_bark_v_1")
+    named = place(sample, prediction, "named")
+    rows = [*range(len(prediction)), bark]
+    pairs = np.ix_(rows, rows)
+    labels = prediction.labels[rows].copy()
+    labels[-1] *= 0.7
+    labels[-1, 0] = 0.3
+    presence = prediction.presence[pairs].copy()
+    presence[bark, named] = 0.1
+    presence[-1, named] = 0.9
+    doubled = replace(
+        prediction,
+        labels=labels,
+        accepted=np.array([*prediction.accepted, prediction.accepted[-1] + 1]),
+        presence=presence,
+        edge_labels=prediction.edge_labels[pairs],
+        anchors=prediction.anchors[rows],
+        properties=prediction.properties[rows],
+        tops=prediction.tops[rows],
+    )
+    assert len(sample.framework.decode(doubled, sample.vocabulary, constraints=False)) == len(sample.graph) + 1
+    graph = sample.framework.decode(doubled, sample.vocabulary)
+    assert len(graph) == len(sample.graph)
+    (bark_node,) = (node for node in graph.nodes if node.label == "_bark_v_1")
+    assert [graph.node(edge.target).label for edge in graph.outgoing(bark_node.id)] == ["named"]
+
+
+def test_what_gold_breaks_is_kept_where_the_network_is_sure(samples: dict[str, Any]) -> None:
+    """A soft rule has a price, and a faultless prediction pays it."""
+    assert 0 < cost(0.001) < -np.log(1e-9) < cost(0.0)
+    sample = samples["drg"]
+    graph = sample.framework.decode(perfect(sample), sample.vocabulary)
+    assert any(rule.rate for rule, _ in broken(graph))
+
+
+@pytest.mark.parametrize("length", [60])
+def test_long_sentences_take_seconds_at_most(sample: Any, random_prediction: Callable[..., Any], length: int) -> None:
+    tokens = tuple(Token("Tom", "Tom", 4 * index, 4 * index + 3) for index in range(length))
+    sentence = Sentence("Tom " * length, tokens, "1", "eng")
+    prediction = random_prediction(np.random.default_rng(1), sample.framework, sample.vocabulary, sentence, 2, 3.0)
+    started = time.process_time()
+    graph = sample.framework.decode(prediction, sample.vocabulary)
+    assert time.process_time() - started < 10
+    assert hard(graph) == []
