@@ -11,7 +11,7 @@ mend is removed until the graph obeys.  All blocks are polynomial, so no limit o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -199,6 +199,19 @@ class Shape:
     """The edges are a tree that has to stay; only their labels are chosen."""
 
 
+def _none() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What breaks a rule: some labels (columns) of some pairs (rows), or nodes that lack something."""
+
+    rows: Ints = field(default_factory=_none)
+    columns: Ints = field(default_factory=_none)
+    nodes: Ints = field(default_factory=_none)
+
+
 class Choice:
     """Roles of one prediction: which pairs of kept nodes have which labels."""
 
@@ -237,14 +250,14 @@ class Choice:
         """Whether no rule is broken (``hard``: no hard one)."""
         return not any(True for _ in self._broken(hard=hard))
 
-    def _broken(self, *, hard: bool) -> Iterator[tuple[str, object]]:
-        """What is broken: a role (row and label of the pairs), or a node; the first of each rule."""
+    def _broken(self, *, hard: bool) -> Iterator[Fault]:
+        """What breaks each rule."""
         least = _HARD if hard else 1e-9
         sources, targets = self.pairs.T
         rows, columns = np.nonzero(self.labels)
         against = self.costs(sources, targets)[rows, columns] >= least
         if against.any():
-            yield "role", (rows[against], columns[against])
+            yield Fault(rows[against], columns[against])
         for incoming, ends in ((False, sources), (True, targets)):
             once = self._book.once[incoming]
             counted = once[columns] >= least
@@ -254,14 +267,14 @@ class Choice:
                 _, first = np.unique(slots[order], return_index=True)
                 if len(first) < len(slots):
                     spare = np.delete(order, first)
-                    yield "role", (rows[counted][spare], columns[counted][spare])
+                    yield Fault(rows[counted][spare], columns[counted][spare])
         for number, (rule, mask) in enumerate(self._book.needs):
             if cost(rule.rate) >= least:
                 served = np.zeros(len(self.keep), dtype=np.bool_)
                 served[(targets if rule.incoming else sources)[rows[mask[columns]]]] = True
                 lacking = self._needs[:, number] & self.keep & ~served
                 if lacking.any():
-                    yield "node", np.flatnonzero(lacking)
+                    yield Fault(nodes=np.flatnonzero(lacking))
         for first_mask, second_mask, price in self._book.apart:
             if price >= least:
                 one, other = np.zeros((2, len(self.keep)), dtype=np.bool_)
@@ -270,7 +283,7 @@ class Choice:
                 both = one & other
                 if both.any():
                     bad = both[sources[rows]] & second_mask[columns]
-                    yield "role", (rows[bad], columns[bad])
+                    yield Fault(rows[bad], columns[bad])
 
     def _strength(self, rows: Ints, columns: Ints) -> Floats:
         sources, targets = self.pairs[rows].T
@@ -317,9 +330,9 @@ class Choice:
     def _serve(self, chosen: dict[tuple[int, int], int], number: int, rule: Needs, mask: Bools) -> None:
         """Give each node that needs a role of some labels exactly one, or leave it out."""
         flags = self._flagged if self._shape.owned else np.zeros(len(self.keep), dtype=np.bool_)
-        rows = self._needs[:, number] & self.keep & ~flags
-        rows[[pair[rule.incoming] for pair, label in chosen.items() if mask[label]]] = False
-        rows = np.flatnonzero(rows)
+        lacking = self._needs[:, number] & self.keep & ~flags
+        lacking[[pair[rule.incoming] for pair, label in chosen.items() if mask[label]]] = False
+        rows = np.flatnonzero(lacking)
         partners = np.flatnonzero(self.keep & ~flags)
         if not len(rows) or not len(partners):
             return
@@ -339,11 +352,10 @@ class Choice:
         if again > 0:
             alone = np.full((len(rows), len(rows)), 4 * _BARRED)
             np.fill_diagonal(alone, without)
-            columns = linear_sum_assignment(np.concatenate([gains, gains - again, alone], axis=1), maximize=True)[1]
-            columns = np.where(columns < 2 * len(partners), columns % len(partners), -1)
+            found = linear_sum_assignment(np.concatenate([gains, gains - again, alone], axis=1), maximize=True)[1]
+            columns = np.where(found < 2 * len(partners), found % len(partners), -1)
         else:
-            columns = gains.argmax(axis=1)
-            columns = np.where(gains.max(axis=1) >= without, columns, -1)
+            columns = np.where(gains.max(axis=1) >= without, gains.argmax(axis=1), -1)
         for row, column in enumerate(columns.tolist()):
             if column >= 0 and gains[row, column] > _BARRED:
                 pair = int(rows[row]), int(partners[column])
@@ -356,7 +368,7 @@ class Choice:
         sources, targets = self.pairs.T
         worth = np.maximum(self._presence[sources, targets], 0.0) * ~(self.labels & mask).any(axis=1)
         total = np.bincount(sources, worth, len(self.keep)) + np.bincount(targets, worth, len(self.keep))
-        ties: Floats = total[nodes]
+        ties: Floats = total[nodes].astype(np.float64)
         return ties
 
     def _own_constants(self, chosen: dict[tuple[int, int], int]) -> None:
@@ -379,12 +391,11 @@ class Choice:
             if not clashes:
                 break
             barred |= clashes
-        for row, constant in enumerate(constants.tolist()):
-            if found[row] is None:
+        for constant, entry in zip(constants.tolist(), found, strict=True):
+            if entry is None:
                 self.keep[constant] = False
             else:
-                owner, label, _ = found[row]
-                chosen[owner, constant] = label
+                chosen[entry[0], constant] = entry[1]
 
     def _assigned_constants(
         self, constants: Ints, near: Ints, gains: Floats, barred: set[tuple[int, int]]
@@ -555,14 +566,14 @@ class Choice:
 
     def _prune(self) -> bool:
         """Remove what breaks a hard rule first, and parts that must be joined but are not; whether there was any."""
-        for kind, what in self._broken(hard=True):
-            if kind == "role":
-                rows, columns = what  # type: ignore[misc]
-                self._drop_labels(rows, columns)
-            else:
-                self._drop_nodes(what)  # type: ignore[arg-type]
-            return True
-        return self._drop_loose()
+        fault = next(self._broken(hard=True), None)
+        if fault is None:
+            return self._drop_loose()
+        if len(fault.nodes):
+            self._drop_nodes(fault.nodes)
+        else:
+            self._drop_labels(fault.rows, fault.columns)
+        return True
 
     def _drop_labels(self, rows: Ints, columns: Ints) -> None:
         if self._shape.fixed:
