@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.labels import LabelItem, RuleSpace, TokenRule, instances
-from perin.labels.affixes import LONGEST_LABEL, Cuts
+from perin.labels import LabelItem, RuleSpace, TokenRule
 from perin.labels.enumeration import enumerate_rules
-from perin.labels.keys import distinct_keys
-from perin.labels.problem import Problem
+from perin.labels.minimal import candidates as instances
+from perin.labels.minimal.keys import distinct_keys
+from perin.labels.minimal.problem import LONGEST_LABEL, Cuts, Problem
 
 WORDS = st.text("abc-", min_size=0, max_size=4)
 ITEMS = st.builds(

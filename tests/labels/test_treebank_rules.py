@@ -9,8 +9,8 @@ from perin.frameworks.treebank import read_treebank
 from perin.graphs import dump, load
 from perin.labels import fold
 from perin.labels.enumeration import enumerate_rules
-from perin.labels.keys import distinct_keys
 from perin.labels.minimal import learn_rules
+from perin.labels.minimal.keys import distinct_keys
 
 
 def items_of(path, tokens):

@@ -13,14 +13,13 @@ from hypothesis.extra.numpy import arrays
 from perin import Edge, Graph, Node
 from perin.scoring.items import items
 from perin.scoring.metrics.mrp import MRP_LEVELS, MRP_MAX_LEVELS
-from perin.scoring.solver.ascent import Ascent
-from perin.scoring.solver.climbing import climb
+from perin.scoring.solver.bounds import Ascent, best_map, relax
 from perin.scoring.solver.features import shared_features
 from perin.scoring.solver.problem import CAPACITY, _bases, build
 from perin.scoring.solver.program import Program
 from perin.scoring.solver.proof import Proof
-from perin.scoring.solver.relaxation import best_map, relax
 from perin.scoring.solver.restrictions import ucca_restrictions
+from perin.scoring.solver.search import climb
 from perin.scoring.solver.solution import Deadline, Incumbent
 
 some = settings(max_examples=40, deadline=None)

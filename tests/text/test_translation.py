@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.graphs import load
 from perin.text import Chain, Glossary, MarianTranslator, learn_glossary, tokenize, translated
-from perin.text.marian import default_memory
-from perin.text.translation import label_lemma
+from perin.text.translation import default_memory, label_lemma
 
 FIELDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).map(str.strip).filter(bool)
 

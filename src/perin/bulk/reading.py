@@ -22,7 +22,7 @@ from perin.bulk.storage import open_file, size_of
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, MissingDependencyError
 from perin.files import GZIP_MAGIC
-from perin.text import conllu_files
+from perin.text.token_files import read_conllu
 
 LONGEST = 1 << 24
 """Bytes of the longest line and of the longest CoNLL-U block; a longer one is an error for this sentence."""
@@ -170,7 +170,7 @@ def _object(content: str, path: str, line: int, field: str, language: str | None
 
 def _block(content: str, path: str, line: int, field: str, language: str | None) -> _Found:
     try:
-        sentences = list(conllu_files.read(content.split("\n"), path, language))
+        sentences = list(read_conllu(content.split("\n"), path, language))
     except InputError as error:
         where = None if error.line is None else error.line + line - 1
         return error.graph, InputError(error.message, path, where)

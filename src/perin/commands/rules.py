@@ -19,8 +19,8 @@ from perin.errors import UsageError, one_line
 
 if TYPE_CHECKING:
     from perin.frameworks.treebank import TreebankFile
-    from perin.labels.coverage import Coverage
     from perin.labels.minimal import LearnedRules
+    from perin.labels.ruleset import Coverage
     from perin.labels.space import LabelItem
 
 _SHOWN = 20
@@ -138,8 +138,8 @@ def report_rules(
     """Learn the rules of a treebank; see the module's text."""
     from perin.frameworks.learn import treebank_glossary, treebank_items
     from perin.frameworks.treebank import joined
-    from perin.labels.coverage import coverage
     from perin.labels.minimal import learn_rules
+    from perin.labels.ruleset import coverage
     from perin.labels.space import fold
 
     if jobs < 1:

@@ -17,9 +17,9 @@ from perin.errors import InputError, UsageError
 from perin.files import read_lines, read_text, source_name
 from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
-from perin.text.documents import LAYOUTS, Passage, passages
 from perin.text.identification import identify
 from perin.text.languages import LANGUAGES
+from perin.text.sentences import LAYOUTS, Passage, passages
 from perin.text.token_files import FORMATS, read_tokens
 
 SAMPLE = 20

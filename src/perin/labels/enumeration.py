@@ -1,7 +1,7 @@
 """All rules that yield a label from given tokens: the inverse of :func:`perin.labels.rules.apply`.
 
 This is the plain definition of the rule space.  Learning does not use it: it would yield millions of rules for a long
-node (see :mod:`perin.labels.candidates`).
+node (see :mod:`perin.labels.minimal.candidates`).
 """
 
 from __future__ import annotations

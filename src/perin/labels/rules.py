@@ -170,3 +170,8 @@ def _quoted(text: str) -> str:
     """A JSON string; readable unless it has lone surrogates, which no file could hold."""
     surrogates = any("\ud800" <= character <= "\udfff" for character in text)
     return json.dumps(text, ensure_ascii=surrogates)
+
+
+def may_be_number(label: str) -> bool:
+    """Whether a label begins as the result of a number rule does."""
+    return label[:1].isdigit() or label[:1] == "-"

@@ -16,10 +16,10 @@ from perin.errors import InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding
-from perin.text import conllu_files, split_sentences, tokenize
+from perin.text import split_sentences, tokenize
 from perin.text.alignment import Place
 from perin.text.inputs import SomeText, as_sentence, sentences_of
-from perin.text.token_files import companion_sentence
+from perin.text.token_files import companion_sentence, read_conllu
 
 _LONG_PARAGRAPH = 500
 """Lines after which running text is cut where a line ends a sentence, even without a blank line: memory is finite."""
@@ -138,7 +138,7 @@ def _conllu(path: str | os.PathLike[str], language: str | None) -> Iterator[Item
 
 def _block(block: list[str], start: int, source: str, language: str | None) -> Iterator[Item]:
     try:
-        yield from conllu_files.read(block, source, language)
+        yield from read_conllu(block, source, language)
     except InputError as error:
         line = None if error.line is None else error.line + start - 1
         yield InputError(error.message, error.source, line, error.graph)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 from perin.errors import UsageError
@@ -108,7 +110,6 @@ def score_pairs(
         for each in pairs:
             yield score_pair(each, metric, budget)
         return
-    from perin.scoring.parallel import score_in_parallel
 
     yield from score_in_parallel(pairs, metric.name, jobs, budget)
 
@@ -126,3 +127,36 @@ def score_pair(each: Pair, metric: Metric, budget: float) -> GraphScore:
     compared = metric.compare(gold, system or replace(gold, tops=(), nodes=(), edges=()), budget)
     seconds = time.perf_counter() - start
     return GraphScore(gold.id, gold.framework, gold.language, system is None or not system.nodes, compared, seconds)
+
+
+# Several processes score at once, the largest graphs first so that no process has to wait long at the end.
+
+
+CHUNK = 8
+"""So many pairs are sent to a process at once."""
+
+
+def score_in_parallel(pairs: Sequence[Pair], metric: str, jobs: int, budget: float) -> Iterator[GraphScore]:
+    """The scores of pairs of graphs, in their order."""
+    order = sorted(range(len(pairs)), key=lambda number: -_size(pairs[number]))
+    jobs = min(jobs, len(pairs))
+    chunk = max(1, min(CHUNK, len(pairs) // (4 * jobs)))
+    scores: dict[int, GraphScore] = {}
+    due = 0
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, fresh, initializer=prepare, initargs=(metric,)) as pool:
+        work = ((pairs[number], metric, budget) for number in order)
+        for number, score in zip(order, pool.map(_scored, work, chunksize=chunk), strict=True):
+            scores[number] = score
+            while due in scores:
+                yield scores.pop(due)
+                due += 1
+
+
+def _scored(task: tuple[Pair, str, float]) -> GraphScore:
+    each, metric, budget = task
+    return score_pair(each, find_metric(metric), budget)
+
+
+def _size(each: Pair) -> int:
+    return max(len(graph) if isinstance(graph, Graph) else 0 for graph in each)

@@ -22,7 +22,7 @@ from perin.graphs import Graph, dumps
 from perin.serving.pool import answering
 from perin.text import Sentence, Token, lemmatize, tokenize
 from perin.text.alignment import locate
-from perin.text.conllu_files import read as read_conllu
+from perin.text.token_files import read_conllu
 
 log = logging.getLogger("perin.serving")
 

@@ -2,16 +2,13 @@
 
 from perin.contract.sentence import Sentence, Token
 from perin.text.adapters import load_tokenizer
-from perin.text.alignment import align
-from perin.text.documents import Passage, passages
+from perin.text.alignment import align, refine
 from perin.text.lemmas import lemmatize
-from perin.text.marian import MarianTranslator
 from perin.text.numbers import to_number
-from perin.text.refinement import refine
-from perin.text.sentences import split_sentences
+from perin.text.sentences import Passage, passages, split_sentences
 from perin.text.token_files import read_tokens
 from perin.text.tokenizer import tokenize
-from perin.text.translation import Chain, Glossary, Translator, learn_glossary, translated
+from perin.text.translation import Chain, Glossary, MarianTranslator, Translator, learn_glossary, translated
 
 __all__ = [
     "Chain",

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from perin.contract.sentence import Sentence, Token
 from perin.errors import MissingDependencyError, ModelError, UsageError
-from perin.text import conllu_files
 from perin.text.alignment import locate
 from perin.text.languages import LANGUAGES, checked
 from perin.text.lemmas import lemmatize
+from perin.text.token_files import read_conllu
 from perin.text.tokenizer import tokenize
 
 Tokenizer: TypeAlias = Callable[[str], Sentence]
@@ -113,7 +113,7 @@ def _udpipe(language: str, model: str | None) -> Tokenizer:
 
 def _from_conllu(output: str, text: str, language: str) -> Sentence:
     """The tokens of all sentences of a CoNLL-U output, found in the text that it came from."""
-    sentences = conllu_files.read(output.splitlines(), "<tokenizer>", language)
+    sentences = read_conllu(output.splitlines(), "<tokenizer>", language)
     words = [token for sentence in sentences for token in sentence.tokens]
     ranges = locate([word.form for word in words], text)
     tokens = (replace(word, start=start, end=end) for word, (start, end) in zip(words, ranges, strict=True))

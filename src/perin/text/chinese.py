@@ -14,8 +14,7 @@ import regex
 
 from perin.text.dictionary import chinese_words
 from perin.text.languages import word_set
-from perin.text.pieces import Piece
-from perin.text.scanner import EXTENDING
+from perin.text.scanner import EXTENDING, Piece
 
 _HAN = regex.compile(r"\p{Han}")
 _EXTENDS = regex.compile(EXTENDING)

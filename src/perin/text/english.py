@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from perin.text.dictionary import english_readings
 from perin.text.languages import word_set
-from perin.text.pieces import Piece, number_and_unit, with_endings
+from perin.text.scanner import Piece, number_and_unit, with_endings
 
 _ENDING = re.compile(r"(?<=.)(?:n['’]t|['’](?:s|m|re|ve|ll|d))$", re.IGNORECASE)
 _NEGATED = word_set("ai are ca could did do does had has have is should was were wo would")

@@ -6,7 +6,7 @@ import re
 
 from perin.text.dictionary import dictionary_lemma
 from perin.text.languages import word_set
-from perin.text.pieces import Piece, number_and_unit, with_endings
+from perin.text.scanner import Piece, number_and_unit, with_endings
 
 _ENDING = re.compile(r"(?<=.)['’](?:s|n|ne|nen|nem|ner)$", re.IGNORECASE)
 _PARTICLES = (

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeAlias
 
 from perin.contract.sentence import Sentence, Token
 from perin.errors import UsageError
-from perin.text import conllu_files
 from perin.text.lemmas import lemmatize
+from perin.text.token_files import read_conllu
 from perin.text.tokenizer import tokenize
 
 WANTED = "a string, a list of tokens, a perin Sentence, a spaCy Doc or Span, or a CoNLL-U TokenList"
@@ -61,7 +61,7 @@ def as_sentence(text: object, language: str | None, id: str) -> Sentence:
     if _is_doc(text):
         return _from_doc(text, language, id)
     if _is_token_list(text):
-        [sentence] = conllu_files.read(text.serialize().splitlines(), "<TokenList>", language)  # type: ignore[attr-defined]
+        [sentence] = read_conllu(text.serialize().splitlines(), "<TokenList>", language)  # type: ignore[attr-defined]
         return Sentence(sentence.text, sentence.tokens, sentence.id or id, language)
     if isinstance(text, (list, tuple)) and all(isinstance(form, str) for form in text):
         return _from_forms(text, language, id)

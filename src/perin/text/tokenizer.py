@@ -10,8 +10,7 @@ from perin.contract.sentence import Sentence, Token
 from perin.text import chinese, english, german
 from perin.text.languages import checked
 from perin.text.lemmas import lemmatize_all
-from perin.text.pieces import Piece, pieces
-from perin.text.scanner import chunks, runs
+from perin.text.scanner import Piece, chunks, pieces, runs
 
 Splitter: TypeAlias = Callable[[str], tuple[Piece, ...]]
 

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perin.graphs.drawing.layers import assign_layers, stagger
+from perin.graphs.drawing.layered import assign_layers, stagger
 from perin.graphs.drawing.spanning import Arc
 
 

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.graphs.drawing.ordering import crossings, reduce_crossings
+from perin.graphs.drawing.layout import crossings, reduce_crossings
 
 Proper = tuple[list[list[int]], list[list[int]], list[list[int]]]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from perin.graphs.drawing.positions import Sentence, place, spread, straighten
+from perin.graphs.drawing.routing import Sentence, place, spread, straighten
 
 _finite = st.floats(-200, 200)
 

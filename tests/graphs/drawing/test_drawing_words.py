@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perin.graphs.drawing.words import anchored_words, owned_words, split_words, touched_words
+from perin.graphs.drawing.sketch import anchored_words, owned_words, split_words, touched_words
 from perin.graphs.graph import Anchor, Graph, Node
 
 

@@ -18,15 +18,18 @@ from perin.graphs.drawing.sketch import (
     Shape,
     Sketch,
     Status,
+    Word,
     has_boxes,
     is_remote,
     node_form,
+    owned_words,
     property_row,
     quote_rows,
     relation_nodes,
+    split_words,
+    touched_words,
 )
 from perin.graphs.drawing.spanning import is_primary
-from perin.graphs.drawing.words import Word, owned_words, split_words, touched_words
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import folded, normal_anchors, normal_attributes, normal_edge
 

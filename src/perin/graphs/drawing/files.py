@@ -4,19 +4,76 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from perin.errors import UsageError
+from perin.errors import MissingDependencyError, UsageError
 from perin.files import write_bytes, write_text
 from perin.graphs.drawing.html import write_html
-from perin.graphs.drawing.raster import pdf, png
 from perin.graphs.drawing.sketch import Sketch
-from perin.graphs.drawing.style import Theme
-from perin.graphs.drawing.svg import svg
+from perin.graphs.drawing.style import EAST_ASIAN_FONTS, Theme
+from perin.graphs.drawing.svg import rendered, svg
 from perin.graphs.drawing.text import text
 from perin.graphs.graph import Graph
+
+# Drawings as PNG and PDF, made by Typst: an optional package with an SVG engine, which uses the system's fonts.
+
+
+_SCALE = 2
+_MOST_PIXELS = 100_000_000
+_PAGES = b"""#set document(date: none)
+#set page(width: auto, height: auto, margin: 0pt)
+#for number in range(int(sys.inputs.count)) {
+  page(image(bytes(sys.inputs.at(str(number))), format: "svg"))
+}
+"""
+_PICTURE = b"""#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.picture), format: "svg", width: int(sys.inputs.width) * 0.75pt - 0.002pt)
+"""
+
+
+def png(drawn: Graph | Sketch | Iterable[Graph | Sketch], theme: Theme = "light") -> bytes:
+    """A picture of a graph or of several, one below the other, two pixels for each pixel (CSS) of the drawing."""
+    picture = rendered(drawn, theme)
+    width, height = _SCALE * picture.width, _SCALE * picture.height
+    if width * height > _MOST_PIXELS:
+        message = f"a PNG of this drawing would have {width} by {height} pixels"
+        raise UsageError(f"{message}; draw fewer graphs at once, or make an SVG, HTML or PDF file")
+    # Typst rounds the size of the picture up and then drops a row or column to make it fit; a hair less keeps all.
+    text = picture.text.replace(f'height="{picture.height}"', f'height="{picture.height - 0.01:.2f}"', 1)
+    return _compiled(_PICTURE, "png", {"picture": text, "width": str(picture.width)})
+
+
+def pdf(drawn: Graph | Sketch | Iterable[Graph | Sketch], theme: Theme = "light") -> bytes:
+    """A document with a page for each graph, as large as its drawing; text stays text, with its fonts inside."""
+    several = [drawn] if isinstance(drawn, (Graph, Sketch)) else list(drawn)
+    pages = [svg(each, theme) for each in several] or [svg([], theme)]
+    inputs = {str(number): page for number, page in enumerate(pages)}
+    return _compiled(_PAGES, "pdf", {"count": str(len(pages)), **inputs})
+
+
+def _compiled(source: bytes, format: Literal["png", "pdf"], inputs: dict[str, str]) -> bytes:
+    typst = _typst()
+    if any('wide"' in text for text in inputs.values()) and not set(EAST_ASIAN_FONTS) & set(typst.Fonts().families()):
+        message = f"no font with Chinese characters found, which this drawing has; install one ({EAST_ASIAN_FONTS[3]})"
+        warnings.warn(message, stacklevel=3)
+    try:
+        made = typst.compile(source, format=format, ppi=96.0 * _SCALE, sys_inputs=inputs)
+    except typst.TypstError as error:
+        raise UsageError(f"can't make a {format.upper()} of this drawing ({error}); try SVG or HTML") from None
+    assert isinstance(made, bytes)
+    return made
+
+
+def _typst() -> Any:
+    try:
+        import typst
+    except ImportError:
+        raise MissingDependencyError("typst", "drawing PNG and PDF", "draw") from None
+    return typst
+
 
 PictureFormat: TypeAlias = Literal["text", "svg", "html", "png", "pdf"]
 PICTURE_FORMATS: tuple[PictureFormat, ...] = get_args(PictureFormat)

@@ -1,12 +1,9 @@
 """The metrics: each compares one gold graph with one system graph and counts."""
 
-from perin.scoring.metrics.edm import EDM
-from perin.scoring.metrics.fine import SMATCH_FINE
 from perin.scoring.metrics.metric import Comparison, Metric
 from perin.scoring.metrics.mrp import MRP, MRP_MAX
-from perin.scoring.metrics.sdp import SDP
-from perin.scoring.metrics.smatch import SMATCH
-from perin.scoring.metrics.ucca import UCCA
+from perin.scoring.metrics.smatch import SMATCH, SMATCH_FINE
+from perin.scoring.metrics.spans import EDM, SDP, UCCA
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in (MRP, MRP_MAX, SMATCH, SMATCH_FINE, EDM, UCCA, SDP)}
 

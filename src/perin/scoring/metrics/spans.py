@@ -1,4 +1,4 @@
-"""What identifies a node in the metrics that need no search: the text that it covers."""
+"""The metrics that need no search, because the text that a node covers identifies it: EDM, SDP, UCCA."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import TypeAlias
 
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import normal_anchors, trimmed_runs
+from perin.scoring.items import Items, items
+from perin.scoring.metrics.metric import Comparison, Metric
+from perin.scoring.tally import Tally
+
+# What identifies a node in the metrics that need no search: the text that it covers.
+
 
 Spans: TypeAlias = tuple[tuple[int, int], ...] | None
 
@@ -34,3 +40,96 @@ def identities(gold: Graph, system: Graph) -> tuple[list[Hashable], list[Hashabl
 
 def _ranges(anchors: Hashable) -> Spans:
     return anchors if isinstance(anchors, tuple) else None
+
+
+# Elementary dependency match for EDS: what is predicated of which stretch of text.
+
+
+EDM_KEYS = ("names", "arguments", "tops", "properties")
+
+
+def _elements(graph: Graph, ids: list[Hashable]) -> dict[str, set[Hashable]]:
+    content = items(graph)
+    return {
+        "names": {(id, label) for id, label in zip(ids, content.labels, strict=True) if label is not None},
+        "arguments": {(ids[source], ids[target], label) for source, target, label in content.edges},
+        "tops": {ids[top] for top in content.tops},
+        "properties": {(id, pair) for id, pairs in zip(ids, content.properties, strict=True) for pair in pairs},
+    }
+
+
+def _compare_edm(gold: Graph, system: Graph, seconds: float) -> Comparison:
+    first, second = (_elements(*side) for side in zip((gold, system), identities(gold, system), strict=True))
+    tallies = {key: Tally.of_sets(first[key], second[key]) for key in EDM_KEYS}
+    tallies["all"] = sum(tallies.values(), Tally())
+    return Comparison(tallies)
+
+
+EDM = Metric("edm", (*EDM_KEYS, "all"), "all", _compare_edm, searches=False)
+
+
+# The SDP metric of bilexical graphs: dependencies between words, and virtual ones to the tops.
+
+
+_TOP = -1
+
+
+def _dependencies(graph: Graph) -> set[tuple[object, object, str | None]]:
+    ids, content = spans(graph), items(graph)
+    found: set[tuple[object, object, str | None]] = {
+        (ids[source], ids[target], label) for source, target, label in content.edges
+    }
+    return found | {(_TOP, ids[top], None) for top in content.tops}
+
+
+def _compare_sdp(gold: Graph, system: Graph, seconds: float) -> Comparison:
+    first, second = _dependencies(gold), _dependencies(system)
+    unlabeled = [{dependency[:2] for dependency in side} for side in (first, second)]
+    return Comparison({"labeled": Tally.of_sets(first, second), "unlabeled": Tally.of_sets(*unlabeled)})
+
+
+SDP = Metric("sdp", ("labeled", "unlabeled"), "labeled", _compare_sdp, searches=False)
+
+
+# The UCCA metric: edges between units, which are identified by the text below them; primary and remote apart.
+
+
+UCCA_KEYS = ("labeled.primary", "labeled.remote", "unlabeled.primary", "unlabeled.remote")
+
+
+def _yields(content: Items) -> list[frozenset[Hashable]]:
+    """The characters of each node and of all nodes below it over primary edges."""
+    children: dict[int, list[int]] = {}
+    for edge in content.edges:
+        if edge not in content.remote:
+            children.setdefault(edge[0], []).append(edge[1])
+    found = []
+    for node in range(len(content.ids)):
+        below, waiting = {node}, [node]
+        while waiting:
+            for child in children.get(waiting.pop(), ()):
+                if child not in below:
+                    below.add(child)
+                    waiting.append(child)
+        found.append(frozenset[Hashable]().union(*(content.anchors[each] or () for each in below)))
+    return found
+
+
+def _units(graph: Graph) -> dict[str, set[Hashable]]:
+    content = items(graph)
+    ids = _yields(content)
+    found: dict[str, set[Hashable]] = {key: set() for key in UCCA_KEYS}
+    for edge in content.edges:
+        kind = "remote" if edge in content.remote else "primary"
+        ends = ids[edge[0]], ids[edge[1]]
+        found[f"labeled.{kind}"].add((*ends, edge[2]))
+        found[f"unlabeled.{kind}"].add(ends)
+    return found
+
+
+def _compare_ucca(gold: Graph, system: Graph, seconds: float) -> Comparison:
+    first, second = _units(gold), _units(system)
+    return Comparison({key: Tally.of_sets(first[key], second[key]) for key in UCCA_KEYS})
+
+
+UCCA = Metric("ucca", UCCA_KEYS, "labeled.primary", _compare_ucca, searches=False)

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from perin.scoring.solver.climbing import climb
+from perin.scoring.solver.bounds import best_map
 from perin.scoring.solver.features import Booleans, Floats
 from perin.scoring.solver.problem import Problem
 from perin.scoring.solver.program import Optimum, Program
-from perin.scoring.solver.relaxation import best_map
+from perin.scoring.solver.search import climb
 from perin.scoring.solver.solution import Deadline, Incumbent
 
 TOLERANCE = 1e-4

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from perin.scoring.items import Items
-from perin.scoring.solver.branching import Branching
 from perin.scoring.solver.features import shared_features
 from perin.scoring.solver.problem import Level, Problem, build
 from perin.scoring.solver.proof import Proof
 from perin.scoring.solver.restrictions import ucca_restrictions
+from perin.scoring.solver.search import Branching
 from perin.scoring.solver.solution import Deadline, Incumbent, Solution
 
 CASES = 40

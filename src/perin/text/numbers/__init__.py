@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from perin.text.languages import checked
-from perin.text.numbers.digits import Value, read_digits
+from perin.text.numbers.sums import Value, read_digits
 
 __all__ = ["to_number"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from perin.text.numbers.digits import Value, digit_value
+from perin.text.numbers.sums import Value, digit_value
 
 _DIGITS = {digit: value for row in ("零一二三四五六七八九", "〇壹贰叁肆伍陆柒捌玖") for value, digit in enumerate(row)}
 _DIGITS |= {"○": 0, "幺": 1, "两": 2, "兩": 2, "俩": 2}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perin.text.numbers.digits import Value, digit_value
-from perin.text.numbers.sums import NumberWords, numbered
+from perin.text.numbers.sums import NumberWords, Value, digit_value, numbered
 
 _HARD = "ý á é ého ému ém ým ou í ých ými"
 _SOFT = "í ího ímu ím ích ími"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from perin.text.numbers.digits import Value, digit_value
-from perin.text.numbers.sums import NumberWords, numbered
+from perin.text.numbers.sums import NumberWords, Value, digit_value, numbered
 
 _CARDINALS = numbered("zero one two three four five six seven eight nine ten", first=0) | numbered(
     "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen", first=11

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from perin.text.numbers.digits import Value, digit_value
-from perin.text.numbers.sums import numbered
+from perin.text.numbers.sums import Value, digit_value, numbered
 
 _UNITS = {"ein": 1, "zwei": 2, "zwo": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9}
 _TENS = {"zwanzig": 20, "dreißig": 30, "dreissig": 30, "sechzig": 60, "siebzig": 70} | {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from perin.labels.rules import AbsoluteRule, NumberRule, Rule
 from perin.labels.space import LabelItem, fold
 
 
@@ -66,3 +67,36 @@ def distinct_keys(items: Iterable[LabelItem]) -> Keys:
 @lru_cache(maxsize=1 << 17)
 def _folded(text: str) -> str:
     return fold(text)
+
+
+# The case of rules: they are learned without case and written as most of the labels are that they yield.
+
+
+def spelled(chosen: Mapping[Rule, Sequence[int]], keys: Keys) -> list[Rule]:
+    """Rules with the usual case of their affixes or labels, the rules of the most nodes first.
+
+    ``chosen`` are rules in lower case with the keys that they cover.
+    """
+    counts = {rule: sum(keys.nodes[number] for number in numbers) for rule, numbers in chosen.items()}
+    ordered = sorted(chosen, key=lambda rule: (-counts[rule], str(rule)))
+    return [_spelled(rule, chosen[rule], keys) for rule in ordered]
+
+
+def _spelled(rule: Rule, numbers: Sequence[int], keys: Keys) -> Rule:
+    if isinstance(rule, NumberRule):
+        return rule
+    labels: Counter[str] = Counter()
+    for number in numbers:
+        labels.update(keys.spellings[number])
+    if isinstance(rule, AbsoluteRule):
+        return AbsoluteRule(_most_common(labels))
+    before, after = len(rule.prefix), len(rule.suffix)
+    affixes: Counter[tuple[str, str]] = Counter()
+    for label, count in labels.items():
+        affixes[label[:before], label[len(label) - after :]] += count
+    prefix, suffix = min(affixes, key=lambda pair: (-affixes[pair], pair))
+    return replace(rule, prefix=prefix, suffix=suffix)
+
+
+def _most_common(labels: Counter[str]) -> str:
+    return min(labels, key=lambda label: (-labels[label], label))

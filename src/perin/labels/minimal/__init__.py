@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from perin.errors import InputError
-from perin.labels.cache import Place
-from perin.labels.hitting import NODE_LIMIT, minimum_hitting_set
-from perin.labels.keys import Key, Keys, distinct_keys
-from perin.labels.problem import Problem
+import perin
+from perin.errors import InputError, UsageError
+from perin.files import read_text, write_text
+from perin.labels.minimal.hitting import NODE_LIMIT, minimum_hitting_set
+from perin.labels.minimal.keys import Key, Keys, distinct_keys, spelled
+from perin.labels.minimal.problem import Problem
 from perin.labels.rules import AbsoluteRule, Rule, apply
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import LabelItem, RuleSpace
-from perin.labels.spelling import spelled
+
+# Learned rule sets on disk, by the content that they were learned from.
+
+
+Result = TypeVar("Result")
+
+VERSION = 1
+"""To be raised when the same input would give another result."""
+
+
+class RuleCache:
+    """The place of one result in a folder of results, named after a hash of all that the result depends on.
+
+    A file appears only when it is complete, so that an interrupted run leaves nothing behind.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], keys: Keys, space: RuleSpace, node_limit: int) -> None:
+        content = hashlib.sha256(json.dumps([perin.__version__, VERSION, node_limit, space.to_json()]).encode())
+        for key, spellings in zip(keys.keys, keys.spellings, strict=True):
+            content.update(json.dumps([*key, sorted(spellings.items())]).encode())
+        self.path = Path(folder) / f"rules-{content.hexdigest()[:32]}.json"
+
+    def load(self, decode: Callable[[Any], Result]) -> Result | None:
+        """The result that is kept, or None; a file that is damaged counts as missing."""
+        if not self.path.exists():
+            return None
+        try:
+            return decode(json.loads(read_text(self.path)))
+        except (ValueError, InputError):
+            return None
+
+    def store(self, data: Any) -> None:
+        """Keep a result."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"can't make the folder {self.path.parent} for the cache: {error.strerror}") from None
+        with write_text(self.path) as stream:
+            json.dump(data, stream)
+
 
 _FIELDS = ("nodes", "labels", "candidates", "lower_bound", "seconds")
 
@@ -73,7 +116,7 @@ def learn_rules(
     start = time.perf_counter()
     keys = distinct_keys(items)
     space = space.with_capitals(keys.capitals[False], keys.capitals[True])
-    place = None if cache is None else Place(cache, keys, space, node_limit)
+    place = None if cache is None else RuleCache(cache, keys, space, node_limit)
     known = None if place is None else place.load(LearnedRules.from_json)
     if known is not None:
         return known
@@ -98,7 +141,7 @@ def learn_rules(
 def _uncovered(chosen: Mapping[Rule, Sequence[int]], keys: Keys, space: RuleSpace) -> dict[Rule, Sequence[int]]:
     """Absolute rules for the labels of keys that no chosen rule yields.
 
-    There are none unless two rules had the same hash (see :mod:`perin.labels.candidates`).
+    There are none unless two rules had the same hash (see :mod:`perin.labels.minimal.candidates`).
     """
     by_key: dict[int, list[Rule]] = {}
     for rule, numbers in chosen.items():
