@@ -62,7 +62,27 @@ win.v.01    Agent -1 Value "-1"          % won [16-19]
 
 rain.v.01 Time +1 time.n.08 EQU now NEGATION -1
 """
-SOUND = [("amr", PENMAN), ("amr", CHINESE), ("drg", CLAUSES), ("sbn", SEQUENCE)]
+DOCUMENT = """\
+################################################################################
+# meta-info :: sent_id = a.1
+# :: snt1
+Index: 1  2
+Words: Je zde
+# sentence level graph:
+(s1b1 / být-007 :ARG1 (s1x1 / #Forn :op1 "K\\u0022im" :quant 2) :mod-of s1z1 :place (s1z1 / zde))
+# alignment:
+s1b1: 1-1
+s1x1: 0-0
+s1z1: 1-2
+# document level annotation:
+(s1s0 / sentence :coref ((s1x1 :same-entity s1z1)))
+################################################################################
+# :: snt2
+Words: a
+# sentence level graph:
+(s2a1 / a)
+"""
+SOUND = [("amr", PENMAN), ("amr", CHINESE), ("drg", CLAUSES), ("sbn", SEQUENCE), ("umr", DOCUMENT)]
 
 pieces = st.one_of(st.text('()/:~"\\# \n%.,=+-<>[]{}ab1xNEG_é书\x00\u2028', max_size=12), st.text(max_size=6))
 

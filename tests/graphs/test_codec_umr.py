@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from perin.errors import InputError
-from perin.graphs.codecs.registry import load, loads
+from perin.graphs.codecs.registry import dumps, load, loads
 from perin.graphs.faults import Tolerant
-from perin.graphs.graph import Anchor, Property
+from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 LINE = "#" * 80
@@ -28,8 +32,8 @@ Words: S  výzvou k fair play ,
             :refer-number singular)
         :ARG0 s1k1
         :ARG1-of (s1k1 / /
-            :op1 "Fair Play"
-            :op2 s1e1)
+            :op2 s1e1
+            :op1 "Fair Play")
         :aspect state)
 
 # alignment:
@@ -127,9 +131,104 @@ def test_doubtful_things_are_noted(old: str, new: str, message: str) -> None:
     assert any(message in finding.message and finding.severity == "note" for finding in report.findings)
 
 
+def test_what_was_read_is_written_as_it_was() -> None:
+    graphs = loads(TEXT, "umr")
+    assert dumps(graphs, "umr").split() == TEXT.split()
+    assert loads(dumps(graphs, "umr"), "umr") == graphs
+    assert loads(dumps(loads(dumps(graphs, "mrp"))), "mrp") == graphs
+    assert loads(dumps(loads(dumps(graphs, "mrp")), "umr"), "umr") == graphs
+
+
+ODD = """# document = a.umr
+# a line of its own
+# :: snt4
+Index: 1 2
+Words: a b
+Morphemes: a b
+Translation: Somebody (said) "a".
+
+# sentence level graph:
+(s4a/ a-01 :wiki - :op1 Kim :op2 "3" :mode "imperative" :quote s9x
+    :op3 "(b" :domain-of (s4b /b :prep-out-of s4a :op4 ":x")
+    # a comment
+# alignment:
+s4b:2-2
+s4a: -1--1
+s4z: 1-1
+# document level annotation:
+(s4s0 / sentence :coref ((s4a :same-entity s1b) Kim) :modal ((root :modal author)))
+"""
+
+
+def test_odd_text_survives_too() -> None:
+    report = Tolerant()
+    graphs = loads(ODD, "umr", report=report)
+    assert len(report.findings) > 4
+    assert loads(dumps(graphs, "umr"), "umr", report=report) == graphs
+    assert [edge.normal for edge in graphs[0].edges] == ["domain", None]
+    assert 'Translation: Somebody (said) "a".' in dumps(graphs, "umr")
+
+
+def test_graph_of_a_parser_gets_words_variables_and_a_document() -> None:
+    text = "Petr přišel."
+    nodes = (
+        Node(4, "přijít-001", (Property("aspect", "performance"),), (Anchor(5, 11),)),
+        Node(2, "Petr", (), (Anchor(0, 4),)),
+        Node(3, "#Gen", (), None),
+        Node(5, "přítel"),
+    )
+    edges = (
+        Edge(4, 2, "ARG0"),
+        Edge(3, 2, "domain"),
+        Edge(4, 3, "domain-of", normal="domain"),
+        Edge(2, 5, "mod", normal=""),
+    )
+    graph = Graph("x 7", "umr", "ces", 1, input=text, tops=(4,), nodes=nodes, edges=edges)
+    written = dumps([graph, replace(graph, id="8")], "umr")
+    assert "Index: 1    2      3\nWords: Petr přišel ." in written
+    assert "(s1p1 / přijít-001" in written
+    assert "(s2s0 / sentence)" in written
+    assert ":domain-of (s1x1 / #Gen" in written
+    first, second = loads(written, "umr")
+    assert (first.id, first.input, first.language, second.id) == ("x 7", text, "ces", "8")
+    assert replace(first, extra=None).isomorphic(graph)
+    assert [node.anchors for node in first.nodes if node.label == "Petr"] == [(Anchor(0, 4),)]
+
+
+@pytest.mark.parametrize("label", ["a b", '"', "(", ")", "/", ":op1", "#x", "", "s1a1", "\\", "\n", '"a"', "a(b"])
+def test_labels_and_values_survive(label: str) -> None:
+    graph = Graph("1", "umr", nodes=(Node(0, label, (Property("op1", label), Property("mode", label))),), tops=(0,))
+    (found,) = loads(dumps(graph, "umr"), "umr")
+    assert (found.nodes[0].label, found.nodes[0].properties) == (label, graph.nodes[0].properties)
+
+
+def test_graph_in_pieces_is_refused() -> None:
+    with pytest.raises(InputError, match="falls into 2 parts"):
+        dumps(Graph("1", "umr", nodes=(Node(0, "a"), Node(1, "b")), tops=(0,)), "umr")
+
+
+pieces = st.one_of(st.text('()/:"\\# \n=,-s1x0', max_size=9), st.sampled_from([LINE, "# document = b", ":op1 s1f1"]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_damaged_text_is_read_and_survives(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from([TEXT, ODD]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        text = text[:start] + data.draw(pieces) + text[start + data.draw(st.integers(0, 20)) :]
+    graphs = loads(text, "umr", report=Tolerant())
+    assert loads(dumps(graphs, "umr"), "umr", report=Tolerant()) == graphs
+
+
 @pytest.mark.skipif(not DATA.exists(), reason="no treebanks in ../shared/data")
 @pytest.mark.parametrize(("name", "graphs"), [("umr-ces", 551), ("umr-eng", 266)])
-def test_treebanks_are_read(name: str, graphs: int) -> None:
-    found = list(load(DATA / name / "dev.umr.gz"))
+def test_treebanks_survive(name: str, graphs: int) -> None:
+    path = DATA / name / "dev.umr.gz"
+    found = list(load(path))
     assert len({graph.id for graph in found}) == graphs
     assert {graph.language for graph in found} == {name[-3:]}
+    written = dumps(found, "umr")
+    assert loads(written, "umr") == found
+    if name == "umr-ces":
+        assert written == gzip.decompress(path.read_bytes()).decode()

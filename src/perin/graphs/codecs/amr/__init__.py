@@ -181,7 +181,7 @@ def _shown(text: str) -> str:
 INDENT = 6
 
 
-_Branch: TypeAlias = tuple[int, bool]
+Branch: TypeAlias = tuple[int, bool]
 """The number of an edge of the graph, and whether it is written at its target."""
 
 
@@ -191,19 +191,17 @@ class _Layout:
 
     tree: Tree
     variables: dict[int, str] = field(default_factory=dict)
-    edges: list[_Branch] = field(default_factory=list)
+    edges: list[Branch] = field(default_factory=list)
 
 
 def encode(graph: Graph) -> str:
     """A graph as PENMAN with its comment lines; InputError for one that is empty or in pieces."""
-    _check(graph)
+    check(graph)
     layout = _lay_out(graph)
     pairs = header.pairs(graph, **IMPLIED)
     for name in (ANCHORS, PATCH):
         if name in pairs:
-            raise _unsayable(
-                graph, f"it has a field '{name}', which is a name that comment lines use; rename the field"
-            )
+            raise unsayable(graph, f"it has a field '{name}', which is a name that comment lines use; rename the field")
     if any(node.anchors is not None for node in graph.nodes):
         pairs[ANCHORS] = _anchors(graph, layout)
     patch = _patch(graph, layout, graph_from_tree(layout.tree, pairs, _raise))
@@ -212,27 +210,28 @@ def encode(graph: Graph) -> str:
     return "\n".join([*header.comment_lines(pairs), _formatted(layout.tree, graph)])
 
 
-def _check(graph: Graph) -> None:
+def check(graph: Graph) -> None:
+    """InputError for a graph without nodes, or with tops, edges or ids that are unsound."""
     if not graph.nodes:
-        raise _unsayable(graph, "it has no nodes")
+        raise unsayable(graph, "it has no nodes")
     ids = {node.id for node in graph.nodes}
     if len(ids) < len(graph.nodes):
-        raise _unsayable(graph, "several of its nodes have the same id")
+        raise unsayable(graph, "several of its nodes have the same id")
     for id in graph.tops:
         if id not in ids:
-            raise _unsayable(graph, f"top {id} is no node")
+            raise unsayable(graph, f"top {id} is no node")
     for edge in graph.edges:
         if edge.source not in ids or edge.target not in ids:
-            raise _unsayable(graph, f"edge {edge.source} -> {edge.target} has an end that is no node")
+            raise unsayable(graph, f"edge {edge.source} -> {edge.target} has an end that is no node")
 
 
 def _lay_out(graph: Graph) -> _Layout:
     top = graph.tops[0] if graph.tops else (graph.roots() or graph.nodes)[0].id
-    branches = _oriented(graph, top)
+    branches = oriented(graph, top)
     names = _variables(graph.nodes)
     layout = _Layout(_node_tree(graph.node(top), names))
     layout.variables[top] = names[top]
-    stack: list[tuple[Tree, Iterator[_Branch]]] = [(layout.tree, iter(branches[top]))]
+    stack: list[tuple[Tree, Iterator[Branch]]] = [(layout.tree, iter(branches[top]))]
     while stack:
         tree, rest = stack[-1]
         for number, is_inverse in rest:
@@ -253,12 +252,12 @@ def _lay_out(graph: Graph) -> _Layout:
     return layout
 
 
-def _oriented(graph: Graph, top: int) -> dict[int, list[_Branch]]:
+def oriented(graph: Graph, top: int) -> dict[int, list[Branch]]:
     """By node the edges to be written there, such that all nodes can be reached from the top.
 
     An edge stays at its source unless its source could not be reached otherwise.
     """
-    branches: dict[int, list[_Branch]] = {node.id: [] for node in graph.nodes}
+    branches: dict[int, list[Branch]] = {node.id: [] for node in graph.nodes}
     incoming: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
     for number, edge in enumerate(graph.edges):
         branches[edge.source].append((number, False))
@@ -275,7 +274,7 @@ def _oriented(graph: Graph, top: int) -> dict[int, list[_Branch]]:
                 order += fresh
                 reached.update(fresh)
     if len(reached) < len(graph.nodes):
-        raise _unsayable(graph, f"it falls into {len(graph.components())} parts")
+        raise unsayable(graph, f"it falls into {len(graph.components())} parts")
     return branches
 
 
@@ -357,10 +356,11 @@ def _formatted(tree: Tree, graph: Graph) -> str:
     try:
         return penman.format(penman.Tree(tree), indent=INDENT)  # type: ignore[no-any-return]
     except RecursionError:
-        raise _unsayable(graph, "its nodes stand too deep below each other") from None
+        raise unsayable(graph, "its nodes stand too deep below each other") from None
 
 
-def _unsayable(graph: Graph, why: str) -> InputError:
+def unsayable(graph: Graph, why: str) -> InputError:
+    """The error that says why a graph has no text."""
     return InputError(f"the graph can't be written as PENMAN: {why}", graph=graph.id)
 
 

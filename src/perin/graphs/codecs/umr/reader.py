@@ -1,77 +1,20 @@
-"""Uniform Meaning Representation: documents of sentence blocks, each with words, graph, alignment and document level.
-
-    ################################################################################
-    # meta-info :: sent_id = 1
-    # :: snt1
-    Index: 1    2
-    Words: Psi  štěkají
-
-    # sentence level graph:
-    (s1s1 / štěkat-001
-            :ARG0 (s1p1 / pes
-                :refer-number plural)
-            :aspect activity)
-
-    # alignment:
-    s1s1: 2-2
-    s1p1: 1-1
-
-    # document level annotation:
-    (s1s0 / sentence)
-
-A file may hold several documents, each after a line ``# document = NAME``.
-"""
+"""From a sentence block of a UMR file to a graph: its words, its PENMAN text, its alignment, its document level."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
-from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.codecs.penman_text import normal_label, quoted, unquoted
-from perin.graphs.faults import Finding, Report, Severity
+from perin.graphs.codecs.penman_text import role as penman_role
+from perin.graphs.faults import Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
-_SEPARATOR = re.compile(r"#{20,}\s*")
-_DOCUMENT = re.compile(r"#\s*document\s*=\s*(.*?)\s*")
-_SECTION = re.compile(r"#\s*(sentence level graph|alignment|document level annotation)\s*:?\s*", re.IGNORECASE)
-_SECTIONS = {"sentence level graph": "graph", "alignment": "alignment", "document level annotation": "level"}
-
-
-def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
-    """Read the graphs of all sentences; a sentence of a named document is called ``NAME-s3``."""
-    for count, block in enumerate(_blocks(lines), start=1):
-
-        def fault(message: str, severity: Severity, id: str, line: int = block.line) -> None:
-            report(Finding(message, source, line, id, severity))
-
-        yield block.line, read_block(block, count, fault)
-
-
-def _blocks(lines: Lines) -> Iterator[Block]:
-    block = Block(1)
-    section = block.head
-    for number, line in enumerate(lines, start=1):
-        if line.startswith("#"):
-            document = _DOCUMENT.fullmatch(line)
-            if document or _SEPARATOR.fullmatch(line):
-                if not block.is_empty:
-                    yield block
-                block = Block(number, document[1] if document else block.document)
-                section = block.head
-                continue
-            if found := _SECTION.fullmatch(line):
-                section = getattr(block, _SECTIONS[found[1].lower()])
-                continue
-        section.append(line)
-    if not block.is_empty:
-        yield block
-
-
-# From a sentence block of a UMR file to a graph: its words, its PENMAN text, its alignment, its document level.
-
+NAME = re.compile(r'[^\s()":/#][^\s()":/]*')
+VARIABLES = re.compile(r"s[0-9]+[a-z]+[0-9]*")
 
 FIELD = "umr"
 """The field of a graph that holds what MRP has no words for: document, lines above the graph, document level."""
@@ -81,7 +24,8 @@ SPELLING = "spelling"
 """The field of a node that holds constants, by role, that are written in an unusual way."""
 REFERENCE = "reference"
 """The field of an edge that says: here stands a variable that is defined only further below."""
-LEVELS = ("temporal", "modal", "coref")
+TEXT = "# text = "
+"""How a line begins that holds the text where it is not that of the words joined by spaces."""
 
 _LANGUAGES = {
     "arapaho": "arp",
@@ -95,8 +39,8 @@ _LANGUAGES = {
     "sanapana": "spn",
 }
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"(?=[\s()]|$)|[()]|[^\s()]+')
-_TIGHT = re.compile(r"\((s[0-9]+[a-z]+[0-9]*)/ ?")
-_VARIABLE = re.compile(r"s[0-9]+[a-z]+[0-9]*")
+_TIGHT = re.compile(r"(s[0-9]+[a-z]+[0-9]*)/(.*)")
+
 _ALIGNED = re.compile(r"\s*([^\s:]+)\s*:\s*(-?[0-9]+--?[0-9]+(?:\s*,\s*-?[0-9]+--?[0-9]+)*)\s*")
 _SPAN = re.compile(r"(-?[0-9]{1,9})-(-?[0-9]{1,9})")
 _SENTENCE = re.compile(r"#\s*::\s*snt\s*([0-9]{1,9})\b")
@@ -105,7 +49,7 @@ _SYMBOL = re.compile(r'[^\s"()/:][^\s"()]*')
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?|[-+]")
 _STRING_ROLE = re.compile(r"op[0-9]+|wiki|value|time|li|list-item")
 
-Fault = Callable[[str, Severity], None]
+Report = Callable[[str, Severity], None]
 
 
 @dataclass
@@ -126,11 +70,22 @@ class Block:
 
 
 class Head(NamedTuple):
-    """What the lines above a graph say."""
+    """What the lines above a graph say; ``ranges`` are those of the words in the text."""
 
     number: int | None
-    words: tuple[str, ...] | None
+    text: str | None
+    ranges: tuple[Anchor, ...]
     meta: Mapping[str, str]
+
+    def id(self, document: str | None, count: int) -> str:
+        """The id of the ``count``-th sentence of a file."""
+        if document:
+            return f"{stem(document)}-s{count if self.number is None else self.number}"
+        return self.meta.get("sent_id") or str(count)
+
+    def language(self, document: str | None) -> str | None:
+        """The language: what the meta-info says, or what the name of the document begins with."""
+        return self.meta.get("language") or _LANGUAGES.get(stem(document or "").partition("_")[0].lower())
 
 
 class _Branch(NamedTuple):
@@ -154,28 +109,25 @@ class _Draft:
 def read_block(block: Block, count: int, fault: Callable[[str, Severity, str], None]) -> Graph:
     """The graph of a block, the ``count``-th of the file; what is wrong with it is reported with its id."""
     head = read_head(block.head)
-    number = count if head.number is None else head.number
-    stem = (block.document or "").removesuffix(".umr")
-    id = f"{stem}-s{number}" if block.document else head.meta.get("sent_id") or str(count)
+    id = head.id(block.document, count)
 
     def report(message: str, severity: Severity = "error") -> None:
         fault(message, severity, id)
 
-    if head.words is None:
+    if head.text is None:
         report("no line 'Words:' stands above the graph, so that there is no text", "note")
     draft = parse(" ".join(block.graph), report)
     if not draft.labels:
         report("there is no sentence graph", "note")
-    ranges = word_ranges(head.words or ())
-    aligned = _alignment(block.alignment, draft.labels, len(ranges), report)
-    nodes, edges = _parts(draft, {name: _anchors(spans, ranges) for name, spans in aligned.items()}, report)
-    extra = {"document": block.document, "sentence": number, "head": _stripped(block.head)}
+    aligned = _alignment(block.alignment, draft.labels, len(head.ranges), report)
+    nodes, edges = _parts(draft, {name: _anchors(spans, head.ranges) for name, spans in aligned.items()}, report)
+    extra: dict[str, Any] = {"document": block.document, "sentence": head.number, "head": _stripped(block.head)}
     graph = Graph(
         id,
         "umr",
-        language=_LANGUAGES.get(stem.partition("_")[0].lower()),
+        language=head.language(block.document),
         flavor=1 if any(node.anchors for node in nodes) else 2,
-        input=None if head.words is None else " ".join(head.words),
+        input=head.text,
         tops=(0,) if nodes else (),
         nodes=nodes,
         edges=edges,
@@ -183,44 +135,63 @@ def read_block(block: Block, count: int, fault: Callable[[str, Severity, str], N
     if not draft.is_whole:
         extra["graph"] = _stripped(block.graph)
     lines = [line for line in block.alignment if line.strip()]
-    if lines != alignment_lines(graph, [node.extra[VARIABLE] for node in nodes if node.extra]):
+    if lines != alignment_lines(nodes, list(draft.labels), head.ranges):
         extra["alignment"] = lines
     extra.update(_document_level(block.level, report))
-    return _with_extra(graph, {name: value for name, value in extra.items() if value is not None})
+    return replace(graph, extra={FIELD: {name: value for name, value in extra.items() if value is not None}})
+
+
+def stem(document: str) -> str:
+    """The name of a document without the ending of its file."""
+    return document.removesuffix(".umr")
 
 
 def read_head(lines: Iterable[str]) -> Head:
-    """Number, words and meta-info of a sentence, as far as the lines above its graph say them."""
-    number, words = None, None
+    """Number, text and meta-info of a sentence, as far as the lines above its graph say them.
+
+    The text is that of a line ``# text = …`` if the words are found in it, else the words joined by spaces.
+    """
+    number, words, raw = None, None, None
     meta: dict[str, str] = {}
     for line in lines:
-        if match := _SENTENCE.match(line):
+        if line.startswith("Words:"):
+            words = (*(words or ()), *line.split()[1:])
+        elif match := _SENTENCE.match(line):
             number = int(match[1])
+        elif line.startswith(TEXT):
+            raw = line[len(TEXT) :]
         elif line.startswith("#"):
             meta.update(_META.findall(line))
-        elif line.startswith("Words:"):
-            words = (*(words or ()), *line.split()[1:])
-    return Head(number, words, meta)
+    if words is None:
+        return Head(number, None, (), meta)
+    ranges = None if raw is None else located(words, raw)
+    if raw is not None and ranges is not None:
+        return Head(number, raw, ranges, meta)
+    text = " ".join(words)
+    return Head(number, text, located(words, text) or (), meta)
 
 
-def word_ranges(words: Sequence[str]) -> list[Anchor]:
-    """Where words stand in the text that joins them by spaces.
+def located(words: Iterable[str], text: str) -> tuple[Anchor, ...] | None:
+    """Where words stand in a text that has nothing but spaces between them; None if it has.
 
-    >>> word_ranges(["Dogs", "bark"])
-    [Anchor(start=0, end=4), Anchor(start=5, end=9)]
+    >>> located(["bark", "!"], "bark!")
+    (Anchor(start=0, end=4), Anchor(start=4, end=5))
     """
-    ranges, start = [], 0
+    ranges, end = [], 0
     for word in words:
-        ranges.append(Anchor(start, start + len(word)))
-        start += len(word) + 1
-    return ranges
+        start = text.find(word, end)
+        if start < 0 or text[end:start].strip():
+            return None
+        end = start + len(word)
+        ranges.append(Anchor(start, end))
+    return None if text[end:].strip() else tuple(ranges)
 
 
-def parse(text: str, report: Fault) -> _Draft:
+def parse(text: str, report: Report) -> _Draft:
     """Parse PENMAN; concepts may be anything but spaces and parentheses, ``#Forn`` and ``/`` included."""
     draft = _Draft()
     stack: list[str] = []
-    words = _WORD.findall(_TIGHT.sub(r"(\1 / ", text))
+    words = _WORD.findall(text)
     role, position, count = None, 0, len(words)
     while position < count:
         word = words[position]
@@ -232,17 +203,15 @@ def parse(text: str, report: Fault) -> _Draft:
             if position == count or words[position] in "()":
                 _broken(draft, report, "a parenthesis opens, and no variable follows it")
                 break
-            variable = words[position]
+            variable, label, position = _opened(words, position)
+            if not NAME.fullmatch(variable):
+                _broken(draft, report, f"a parenthesis opens, and no variable follows it, but {variable}")
+                break
             if stack:
                 if role is None:
                     _broken(draft, report, f"node {variable} stands there without a role")
                 _branch(draft, stack[-1], role or "", variable, True)
                 role = None
-            position += 1
-            label = None
-            if position + 1 < count and words[position] == "/" and words[position + 1] not in "()":
-                label = words[position + 1]
-                position += 2
             if draft.labels.get(variable) is not None:
                 _broken(draft, report, f"variable {variable} is defined twice")
             else:
@@ -262,6 +231,8 @@ def parse(text: str, report: Fault) -> _Draft:
             role = None
         elif _is_role(word):
             role = word[1:]
+            if not _is_plain_role(role):
+                _broken(draft, report, f"{word} is no role")
         else:
             _broken(draft, report, f"{word} stands there without a role")
     if stack:
@@ -275,9 +246,8 @@ def constant(role: str, value: str) -> str:
     >>> constant("op1", "Praha"), constant("aspect", "state"), constant("quant", "3")
     ('"Praha"', 'state', '3')
     """
-    if _NUMBER.fullmatch(value) or (_SYMBOL.fullmatch(value) and not _STRING_ROLE.fullmatch(role)):
-        return value
-    return quoted(value)
+    is_symbol = _SYMBOL.fullmatch(value) and not _STRING_ROLE.fullmatch(role) and not VARIABLES.fullmatch(value)
+    return value if is_symbol or _NUMBER.fullmatch(value) else quoted(value)
 
 
 def normal(role: str) -> str | None:
@@ -285,14 +255,10 @@ def normal(role: str) -> str | None:
     return "" if role == "mod" else normal_label(role)
 
 
-def alignment_lines(graph: Graph, variables: Sequence[str]) -> list[str]:
-    """The lines ``variable: 1-2,4-4`` of the nodes that have anchors, be they empty (``0-0``).
-
-    ``variables`` are those of the nodes, in their order.
-    """
-    words = word_ranges((graph.input or "").split(" "))
+def alignment_lines(nodes: Iterable[Node], variables: Iterable[str], words: Sequence[Anchor]) -> list[str]:
+    """The lines ``variable: 1-2,4-4`` of the nodes that have anchors, be they empty (``0-0``)."""
     lines = []
-    for node, variable in zip(graph.nodes, variables, strict=True):
+    for node, variable in zip(nodes, variables, strict=True):
         if node.anchors is None:
             continue
         covered = [
@@ -315,9 +281,35 @@ def level_lines(level: Mapping[str, Any]) -> list[str]:
     return "\n".join(lines).split("\n")
 
 
-def _broken(draft: _Draft, report: Fault, message: str) -> None:
+def _broken(draft: _Draft, report: Report, message: str) -> None:
     draft.is_whole = False
     report(message, "error")
+
+
+def _opened(words: Sequence[str], position: int) -> tuple[str, str | None, int]:
+    """Variable and concept behind a parenthesis, and where the text goes on; there may be no space at the slash."""
+    variable, label = words[position], None
+    position += 1
+    if tight := _TIGHT.fullmatch(variable):
+        variable, label = tight[1], tight[2] or None
+    elif position < len(words) and words[position] == "/":
+        position += 1
+    else:
+        return variable, None, position
+    if label is None and position < len(words) and words[position] not in "()":
+        label = words[position]
+        position += 1
+    return variable, plain(label) if label else label, position
+
+
+def plain(word: str) -> str:
+    """A word without its quotes, if it has any."""
+    return unquoted(word) if word[0] == '"' == word[-1] and len(word) > 1 else word
+
+
+@cache
+def _is_plain_role(name: str) -> bool:
+    return penman_role(name) == ":" + name
 
 
 def _is_role(word: str) -> bool:
@@ -330,7 +322,7 @@ def _branch(draft: _Draft, source: str, role: str, value: str, is_node: bool) ->
 
 
 def _parts(
-    draft: _Draft, anchors: Mapping[str, tuple[Anchor, ...]], report: Fault
+    draft: _Draft, anchors: Mapping[str, tuple[Anchor, ...]], report: Report
 ) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
     """Nodes in the order of their definitions, edges in the order of the text."""
     ids = {variable: id for id, variable in enumerate(draft.labels)}
@@ -343,9 +335,9 @@ def _parts(
             early = {REFERENCE: True} if not is_node and target >= known else None
             edges.append(Edge(ids[source], target, role or None, normal=normal(role), extra=early))
             continue
-        if _VARIABLE.fullmatch(value):
+        if VARIABLES.fullmatch(value):
             report(f"role :{role} of {source} points to {value}, which no node defines", "error")
-        text = unquoted(value) if value[0] == '"' == value[-1] and len(value) > 1 else value
+        text = plain(value)
         properties.setdefault(source, []).append(Property(role, text))
         if constant(role, text) != value:
             spellings.setdefault(source, {})[role] = value
@@ -360,7 +352,7 @@ def _parts(
 
 
 def _alignment(
-    lines: Iterable[str], variables: Mapping[str, Any], length: int, report: Fault
+    lines: Iterable[str], variables: Mapping[str, Any], length: int, report: Report
 ) -> dict[str, list[tuple[int, int]]]:
     """By variable the ranges of words, counted from 1; ``0-0`` and ranges outside the sentence are left out."""
     found: dict[str, list[tuple[int, int]]] = {}
@@ -399,7 +391,7 @@ def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _document_level(lines: Sequence[str], report: Fault) -> dict[str, Any]:
+def _document_level(lines: Sequence[str], report: Report) -> dict[str, Any]:
     """The triples of a sentence by kind; text that says more than that is kept as it is, too."""
     text = " ".join(lines)
     if not text.strip():
@@ -437,12 +429,3 @@ def _stripped(lines: Sequence[str]) -> list[str]:
     while start < end and not lines[end - 1].strip():
         end -= 1
     return list(lines[start:end])
-
-
-def _with_extra(graph: Graph, extra: dict[str, Any]) -> Graph:
-    from dataclasses import replace
-
-    return replace(graph, extra={FIELD: extra})
-
-
-CODEC = Codec("umr", "UMR documents: graphs, alignments and document level", (".umr",), ("umr",), read, None)
