@@ -1,6 +1,7 @@
 """The card of a model, printed and not typed; with --output also the model itself, in the form in which it is shipped.
 
 python benchmarks/model_card.py MODEL [--data ../shared/data] [--output FOLDER] [--limit N] [--threads N] [--note TEXT]
+       [--treebanks NAME…]
 
 MODEL is a folder or the name of a model in the box.  --output writes it to a new folder, with the card as README.md;
 all figures are then those of the written model.  Such a folder has all that it needs: weights in 16-bit floats or, as
@@ -77,6 +78,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="score only so many graphs of each treebank, the first ones")
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--note", default="", help="a sentence or two that the card begins with")
+    parser.add_argument("--treebanks", nargs="+", metavar="NAME", help="write only these treebanks of the model")
     arguments = parser.parse_args()
     source = model_folder(arguments.model)
     options = (arguments.data, arguments.limit, arguments.threads, arguments.note)
@@ -86,12 +88,18 @@ def main() -> None:
     if arguments.output.exists():
         raise UsageError(f"{arguments.output} exists; choose a new folder")
     with whole_folder(arguments.output) as folder:
-        model = Model.load(source)
-        model.notes |= bits(source, arguments.data, arguments.limit, arguments.threads)
+        model = chosen(source, arguments.treebanks)
+        model.notes |= bits(source, arguments.treebanks, arguments.data, arguments.limit, arguments.threads)
         model.save(folder, rounded=True, pieces=pieces(model, arguments.data))
         text = card(folder, arguments.output.name, *options)
         (folder / "README.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def chosen(folder: Path, names: Sequence[str] | None) -> Model:
+    """A model with some of its treebanks, or with all."""
+    model = Model.load(folder)
+    return model if names is None else model.only(names)
 
 
 def pieces(model: Model, data: Path) -> set[int] | None:
@@ -102,15 +110,17 @@ def pieces(model: Model, data: Path) -> set[int] | None:
     return needed_pieces(model.described, filter(None, languages), data)
 
 
-def bits(folder: Path, data: Path, limit: int | None, threads: int | None) -> dict[str, Any]:
+def bits(
+    folder: Path, treebanks: Sequence[str] | None, data: Path, limit: int | None, threads: int | None
+) -> dict[str, Any]:
     """What a model's notes should say about 8 bits: used where F1 on dev falls by no more than :data:`TOLERATED`."""
     if not supported():
         return {"bits": 32, "rounded_heads": []}
-    names = list(Model.load(folder).treebanks)
+    names = list(chosen(folder, treebanks).treebanks)
     ways = {"32 bits": (32, []), "8 bits": (8, []), "8 bits in heads, too": (8, names)}
     scores: dict[str, dict[str, float]] = {}
     for way, (width, heads) in ways.items():
-        model = Model.load(folder)
+        model = chosen(folder, treebanks)
         model.notes["rounded_heads"] = heads
         model.round_weights(width)
         parser = Parser(model, threads=threads)

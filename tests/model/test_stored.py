@@ -10,7 +10,7 @@ import safetensors.torch
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from perin.errors import ModelError
+from perin.errors import ModelError, UsageError
 from perin.graphs.codecs.registry import dump
 from perin.model.model import Model
 from perin.model.pieces import needed_pieces, texts_in
@@ -68,7 +68,8 @@ def run(encoder, make_treebank, tmp_path_factory):
 
 
 def graphs(folder, texts, bits):
-    return Parser.load(folder, bits=bits, threads=1).parse(texts, "all", time="2026-01-31")
+    parser = Parser.load(folder, bits=bits, threads=1)
+    return [graph for text in texts for graph in parser.parse(text, "all", time="2026-01-31")]
 
 
 def test_a_part_of_the_vocabulary_gives_the_same_graphs(run, encoder, texts, tmp_path):
@@ -83,10 +84,10 @@ def test_a_part_of_the_vocabulary_gives_the_same_graphs(run, encoder, texts, tmp
 @pytest.mark.skipif(not supported(), reason="there is no kernel for this processor")
 def test_rounded_weights_are_those_that_the_network_computes_with(run, texts, tmp_path):
     model = Model.load(run)
-    words = model.network.state_dict()[WORDS]
-    table = torch.randint(-127, 128, words.shape, generator=torch.Generator().manual_seed(0)).half()
-    table[:, 0] = 127
-    words.copy_(table)
+    tables = [weight for name, weight in model.network.state_dict().items() if name == WORDS or name.endswith(".table")]
+    for table in tables:  # of numbers that eight bits can hold
+        table.copy_(torch.randint(-127, 128, table.shape, generator=torch.Generator().manual_seed(0)))
+        table[:, 0] = 127
     (plain := tmp_path / "plain").mkdir()
     (rounded := tmp_path / "rounded").mkdir()
     model.save(plain)
@@ -96,6 +97,7 @@ def test_rounded_weights_are_those_that_the_network_computes_with(run, texts, tm
     assert WORDS in layers
     assert any(name.startswith("heads.") and "ucca" in name for name in layers)
     assert not any(name.startswith("heads.") and "eds" in name for name in layers)
+    assert {"characters.forms.table", "characters.lemmas.table"} <= layers
     assert all(stored[name].dtype == torch.int8 for name in layers)
     sizes = [(folder / "weights.safetensors").stat().st_size for folder in (rounded, plain)]
     assert sizes[0] < 0.8 * sizes[1]
@@ -145,3 +147,16 @@ def test_pieces_of_a_language(encoder, texts, tmp_path, parser, monkeypatch):
     assert tokenizer.token_to_id("ž") in needed
     assert tokenizer.token_to_id("王") not in needed
     assert not set(pieces_of(encoder, OTHERS[2:])) & needed - {tokenizer.token_to_id("▁")}
+
+
+def test_a_model_of_some_of_the_treebanks(run, texts, tmp_path):
+    whole = Model.load(run)
+    whole.only({"ucca-eng"}).save(tmp_path, half=False)
+    assert list(Model.load(tmp_path).treebanks) == ["ucca-eng"]
+    assert not any("eds" in name for name in safetensors.torch.load_file(tmp_path / "weights.safetensors"))
+    expected = [graph for graph in graphs(run, texts, 32) if graph.framework == "ucca"]
+    assert graphs(tmp_path, texts, 32) == expected
+    with pytest.raises(UsageError, match="the model has eds-eng, ucca-eng; drg-eng is none of them"):
+        whole.only({"drg-eng"})
+    with pytest.raises(UsageError, match="needs a treebank"):
+        whole.only(())

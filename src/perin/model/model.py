@@ -27,6 +27,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.model.weights import (
+    TABLE,
     WORDS,
     Rounded,
     assign_weights,
@@ -114,6 +115,22 @@ class Model:
         sizes = {name: treebank.sizes for name, treebank in by_name.items()}
         return cls(settings, by_name, Network(settings, sizes), Preparation(settings))
 
+    def only(self, names: Collection[str]) -> Model:
+        """The model with some of its treebanks, whose graphs stay as they are; both share their weights."""
+        if unknown := sorted(set(names) - set(self.treebanks)):
+            raise UsageError(f"the model has {', '.join(self.treebanks)}; {unknown[0]} is none of them")
+        treebanks = {name: treebank for name, treebank in self.treebanks.items() if name in names}
+        if not treebanks:
+            raise UsageError("a model needs a treebank at least")
+        settings = self.settings
+        if self.described is not None and settings.encoder != CHARACTERS:
+            settings = replace(settings, encoder=str(self.described))
+        with Unfilled():
+            network = Network(settings, {name: each.sizes for name, each in treebanks.items()}, pretrained=False)
+        weights = self.network.state_dict()
+        network.load_state_dict({name: weights[name] for name in network.state_dict()}, assign=True)
+        return replace(self, treebanks=treebanks, network=network.eval())
+
     def limit_null(self, name: str, limit: float) -> None:
         """Make the queries of a treebank nodes whose probability of null is below a limit."""
         self.treebanks[name] = replace(self.treebanks[name], null_limit=limit)
@@ -170,7 +187,7 @@ class Model:
         """Write the model into an existing, empty folder.
 
         ``half``: 16-bit floats.  ``without_frozen`` leaves out what training does not change and the encoder has: the
-        model is smaller, and its encoder must be there to load it.  ``rounded`` stores the word embeddings in eight
+        model is smaller, and its encoder must be there to load it.  ``rounded`` stores tables of embeddings in eight
         bits and, if the notes say that the network computes with 8 bits, also the numbers with which it does.  Of the
         encoder's vocabulary only ``pieces`` are kept, if they are given.
         """
@@ -194,7 +211,8 @@ class Model:
 
     def _rounded(self, weights: Mapping[str, Tensor]) -> dict[str, Rounded]:
         """The weights that are stored in eight bits."""
-        found = {WORDS: rounded_rows(weights[WORDS])} if WORDS in weights else {}
+        tables = (name for name in weights if name == WORDS or name.endswith(TABLE))
+        found = {name: rounded_rows(weights[name]) for name in tables}
         if self.notes.get("bits") == 8:
             inside = {id(layer) for part in self._parts_in_eight_bits() for _, layer in linear_layers(part)}
             layers = linear_layers(self.network)

@@ -26,6 +26,8 @@ _ENCODER = "encoder."
 
 WORDS = "encoder.body.embeddings.words.weight"
 """The word embeddings of a pretrained encoder of the BERT family."""
+TABLE = ".table"
+"""What the names of tables of character n-grams end in."""
 SCALE = ".scale"
 
 Rounded: TypeAlias = tuple[Tensor, Tensor]
