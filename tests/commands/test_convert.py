@@ -105,7 +105,6 @@ def test_bad_input_is_one_line_and_no_file(treebank, tmp_path, capsys, raw, mess
         (["in.xyz", "out.mrp"], "can't guess the format of in.xyz"),
         (["in.mrp", "no/such/folder.eds"], "can't write no/such/folder.eds: there is no folder no/such"),
         (["in.dot", "out.mrp"], "the format dot can be written but not read"),
-        (["in.mrp", "out.clf"], "the format drg can be read but not written"),
     ],
 )
 def test_requests_that_make_no_sense(treebank, tmp_path, monkeypatch, capsys, arguments, message):

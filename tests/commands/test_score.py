@@ -37,9 +37,32 @@ def system(tmp_path):
 def test_a_table(gold, system, capsys):
     assert main(["score", gold, system]) == 0
     output, errors = capsys.readouterr()
-    assert output.startswith("mrp: 2 graphs, 1 missing, 2 exact")
+    assert output.startswith("mrp: 2 graphs, 1 missing, 2 proven optimal")
     assert "50.00" in output
     assert errors == "perin score: warning: graph 2: the system has no such graph (eds, eng)\n"
+
+
+def test_many_warnings_are_counted(tmp_path, capsys):
+    graphs = [{**GOLD[0], "id": str(number)} for number in range(50)]
+    (tmp_path / "gold.mrp").write_text(lines(graphs))
+    (tmp_path / "system.mrp").write_text(lines(graphs[:1]))
+    assert main(["score", str(tmp_path / "gold.mrp"), str(tmp_path / "system.mrp")]) == 0
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 4
+    assert errors[2] == "perin score: warning: graph 3: the system has no such graph (amr, eng)"
+    assert errors[3].startswith("perin score: warning: 46 more like this: the system has no such graph")
+
+
+def test_nothing_to_compare_is_code_1(gold, tmp_path, capsys):
+    (tmp_path / "other.mrp").write_text(lines([{**GOLD[0], "id": "elsewhere"}]))
+    assert main(["score", gold, str(tmp_path / "other.mrp")]) == 1
+    assert "nothing could be compared: no graph of other belongs to a gold graph" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("metric", ["smatch", "ucca", "sdp"])
+def test_a_metric_of_another_framework_is_refused(gold, metric, capsys):
+    assert main(["score", gold, gold, "--metric", metric]) == 2
+    assert f"{metric} is for " in capsys.readouterr().err
 
 
 def test_json(gold, system, capsys):
@@ -54,7 +77,10 @@ def test_json(gold, system, capsys):
 
 
 @pytest.mark.parametrize("metric", ["mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp"])
-def test_every_metric(gold, metric, capsys):
+def test_every_metric(tmp_path, metric, capsys):
+    framework = {"edm": "eds", "ucca": "ucca", "sdp": "dm"}.get(metric, "amr")
+    (tmp_path / "gold.mrp").write_text(lines([{**graph, "framework": framework} for graph in GOLD]))
+    gold = str(tmp_path / "gold.mrp")
     assert main(["score", gold, gold, "--metric", metric, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["metric"] == metric
     assert main(["score", gold, gold, "--metric", metric, "--per-graph"]) == 0

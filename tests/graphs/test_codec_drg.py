@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from perin.errors import InputError, UsageError
-from perin.graphs import Edge, Graph, Tolerant, dumps, findings, load, loads
+from perin.errors import InputError
+from perin.graphs import Edge, Graph, Node, Tolerant, dumps, findings, load, loads
 from perin.graphs.codecs import drg
 from perin.graphs.faults import strict
 
@@ -159,14 +161,41 @@ def test_faults_are_located(text: str, line: int, message: str) -> None:
     assert tolerant.findings[0].line == line
 
 
-def test_clauses_are_not_written() -> None:
-    with pytest.raises(UsageError, match="can be read but not written"):
-        dumps(Graph("1", "drg"), "drg")
-
-
 def test_graphs_are_read_one_by_one() -> None:
     def lines():  # type: ignore[no-untyped-def]
         yield from ["", "%%% a", "b1 NEGATION b2", "", "%%% b"]
         raise AssertionError("read on")
 
     assert next(drg.read(lines(), "-", strict))[0] == 2
+
+
+def test_clauses_are_written(tmp_path):
+    [sample] = [
+        graph for graph in load(Path(__file__).parents[2] / "docs/pictures/samples.mrp") if graph.framework == "drg"
+    ]
+    text = dumps(sample, "clauses")
+    assert text.startswith("%%% ::id drg\n")
+    [again] = loads(text, "drg")
+    assert again.isomorphic(replace(sample, time=again.time))
+
+
+@pytest.mark.parametrize("language", ["eng", "deu"])
+def test_gold_clauses_survive(shared, language):
+    graphs = list(islice(load(shared / "data" / f"drg-{language}" / "dev.mrp.gz"), 0, None, 8))
+    written = []
+    for graph in graphs:
+        try:
+            written.append((graph, dumps(graph, "drg")))
+        except InputError:
+            continue
+    assert len(written) > 0.95 * len(graphs)
+    same = sum(loads(text, "drg", report=lambda finding: None)[0].isomorphic(graph) for graph, text in written)
+    assert same > 0.95 * len(written)
+
+
+def test_what_clauses_can_not_say():
+    box, concept = Node(0), Node(1, "dog.n.01")
+    with pytest.raises(InputError, match="is in no box"):
+        dumps(Graph("1", "drg", tops=(0,), nodes=(box, concept)), "drg")
+    with pytest.raises(InputError, match="does not link one node to another"):
+        dumps(Graph("1", "drg", tops=(0,), nodes=(box, Node(1, "Agent")), edges=(Edge(0, 1, "in"),)), "drg")

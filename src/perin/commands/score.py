@@ -3,14 +3,18 @@
 Metrics: mrp (the official MRP score, with the correspondence of nodes solved exactly), mrp-max (the same without the
 official search's dependence on node order), smatch (AMR, exact) and smatch-fine (with its fine-grained scores),
 edm (EDS), ucca (UCCA), sdp (DM, PSD).  Graphs are compared by id, framework and language; oddities of the input are
-told on standard error.  Several frameworks or languages get a line each, means and a total; several systems get tables.
+told on standard error, three of each kind.  Several frameworks or languages get a line each, means and a total; several
+systems get tables.
+Exit code: 0 scored, 1 no graph of a system belongs to a gold graph, 2 nothing could be done.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
     from perin.scoring.statistics import Contrast
 
 METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp")
+SHOWN = 3
+"""Findings of one kind that are printed; more are counted."""
+_PARTICULARS = re.compile(r"'[^']*'|\([^)]*\)|\d+(?:\.\d+)?")
 PROGRESS_AFTER = 2.0
 """Seconds after which a progress bar appears."""
 
@@ -59,15 +66,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Score; see the module's text."""
     _refuse_nonsense(arguments)
-    results = _scored(arguments)
+    warn = Warnings("perin score")
+    results = _scored(arguments, warn)
     for result in results.values():
-        warn_of_doubt(result, arguments.budget, _warn)
+        warn_of_doubt(result, arguments.budget, warn)
+    warn.close()
+    apart = [name for name, result in results.items() if all(graph.missing for graph in result.graphs)]
+    for name in apart:
+        print(f"perin score: nothing could be compared: no graph of {name} belongs to a gold graph", file=sys.stderr)
     if arguments.json:
         data = as_json(results, per_graph=arguments.per_graph, confidence=arguments.confidence)
         print(json.dumps(data, ensure_ascii=False))
     else:
         print("\n\n".join(_texts(results, arguments)))
-    return 0
+    return 1 if apart else 0
 
 
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
@@ -92,18 +104,19 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
         check_writable(arguments.errors)
 
 
-def _scored(arguments: argparse.Namespace) -> dict[str, Result]:
+def _scored(arguments: argparse.Namespace, warn: Report) -> dict[str, Result]:
     from perin.scoring.differences import write_differences
-    from perin.scoring.evaluation import find_metric, report_unfit, score_pairs
+    from perin.scoring.evaluation import check_fit, find_metric, report_unfit, score_pairs
     from perin.scoring.reading import pair, read_gold, read_system
     from perin.scoring.result import Result
 
     metric = find_metric(arguments.metric)
-    gold = read_gold(arguments.gold, arguments.format, report=_warn)
-    report_unfit(metric, gold, _warn)
+    gold = read_gold(arguments.gold, arguments.format, report=warn)
+    check_fit(metric, gold)
+    report_unfit(metric, gold, warn)
     results = {}
     for name, path in zip(_names(arguments.systems), arguments.systems, strict=True):
-        pairs = pair(gold, read_system(path, arguments.format, report=_warn), report=_warn)
+        pairs = pair(gold, read_system(path, arguments.format, report=warn), report=warn)
         stream = score_pairs(pairs, metric, jobs=arguments.threads, budget=arguments.budget)
         graphs = list(with_progress(stream, len(pairs)))
         if arguments.errors:
@@ -127,8 +140,25 @@ def with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphSco
     return tqdm(graphs, total=total, unit="graph", delay=PROGRESS_AFTER, file=sys.stderr, leave=False)
 
 
-def _warn(finding: Finding) -> None:
-    print(f"perin score: warning: {finding}", file=sys.stderr)
+class Warnings:
+    """Prints the first few findings of each kind, and at the end how many more there were."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, finding: Finding) -> None:
+        """Print a finding, or only count it."""
+        kind = _PARTICULARS.sub("…", finding.message)
+        self.counts[kind] += 1
+        if self.counts[kind] <= SHOWN:
+            print(f"{self.program}: warning: {finding}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Say what was not printed."""
+        for kind, count in self.counts.items():
+            if count > SHOWN:
+                print(f"{self.program}: warning: {count - SHOWN} more like this: {kind}", file=sys.stderr)
 
 
 def warn_of_doubt(result: Result, budget: float, warn: Report) -> None:

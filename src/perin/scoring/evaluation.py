@@ -87,6 +87,25 @@ def check_limits(jobs: int, budget: float) -> None:
         raise UsageError(f"jobs and budget must be positive, found {jobs} and {budget:g}")
 
 
+FITTING = {
+    "smatch": ("amr", "drg", "umr"),
+    "smatch-fine": ("amr", "umr"),
+    "edm": ("eds",),
+    "ucca": ("ucca",),
+    "sdp": ("dm", "psd"),
+}
+"""The frameworks that a metric is for; one that is not here is for all."""
+
+
+def check_fit(metric: Metric, gold: Iterable[Graph]) -> None:
+    """UsageError for a metric that is not for the framework of a graph."""
+    known = FITTING.get(metric.name)
+    unfit = next((graph for graph in gold if known and graph.framework and graph.framework not in known), None)
+    if known and unfit is not None:
+        held = " and ".join(name.upper() for name in known)
+        raise UsageError(f"{metric.name} is for {held}, and graph {unfit.id} is {unfit.framework}; use mrp")
+
+
 def report_unfit(metric: Metric, gold: Iterable[Graph], report: Report) -> None:
     """Tell if a metric identifies nodes by the text that they cover, and there are gold graphs without anchors."""
     unfit = [] if metric.searches else [graph for graph in gold if graph.nodes and not _anchored(graph)]

@@ -22,7 +22,7 @@ def overview(result: Result, confidence: Mapping[str, Interval] | None = None) -
 def by_graph(result: Result, name: str = "graph") -> str:
     """F1 of each graph, a line each; ``name`` is the heading of their ids."""
     keys = result.metric.keys
-    rows = [(name, "framework", "language", *keys, "exact")]
+    rows = [(name, "framework", "language", *keys, "proven optimal")]
     for graph in result.graphs:
         tallies = graph.comparison.tallies
         numbers = [_percent(tallies[key].f1) if tallies[key].g or tallies[key].s else "" for key in keys]
@@ -72,7 +72,7 @@ def contrasts(first: str, others: Mapping[str, Contrast]) -> str:
 def _headline(block: Block) -> str:
     parts = [f"{block.metric.name}: {len(block.graphs)} graphs", f"{block.missing} missing"]
     if block.metric.searches:
-        parts.append(f"{block.exact} exact")
+        parts.append(f"{block.exact} proven optimal")
     return ", ".join([*parts, f"{block.seconds:.1f} s"])
 
 
