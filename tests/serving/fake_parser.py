@@ -61,7 +61,12 @@ def _do_harm(text: str) -> None:
 def _graph(sentence: Sentence, framework: str, probabilities: bool, together: int) -> Graph:
     sure = {"probability": 0.9, "label_probability": 0.8}
     nodes = tuple(
-        Node(number, token.lemma, anchors=(Anchor(token.start, token.end),), extra=sure if probabilities else None)
+        Node(
+            number,
+            token.lemma,
+            anchors=(Anchor(token.start, token.end),),
+            extra={**sure, "alternatives": [[f"{token.lemma}-other", 0.1]]} if probabilities else None,
+        )
         for number, token in enumerate(sentence.tokens)
     )
     edges = tuple(

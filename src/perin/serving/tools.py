@@ -15,6 +15,7 @@ from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
 from perin.graphs.codecs.registry import FORMATS
 from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
 from perin.graphs.drawing.svg import bare_svg
+from perin.graphs.faults import Report, strict
 
 PICTURES = ("svg", "html", "text", "png", "pdf")
 TEXT_PICTURES = ("svg", "text")
@@ -65,7 +66,7 @@ def draw(graphs: str, format: str, to: str, theme: str, gold: str | None) -> byt
 def validate(graphs: str, format: str) -> bytes:
     """What is wrong with the graphs."""
     oddities = Tolerant()
-    found = loads(graphs, format, report=oddities)
+    found = _read(graphs, format, oddities)
     told = list(oddities.findings)
     told += [finding for graph in found for finding in findings(graph) if finding not in told]
     seen = dict.fromkeys((each.severity, each.graph, each.message) for each in told)
@@ -87,9 +88,8 @@ def score(gold: str, system: str, format: str, metric: str, details: bool) -> by
 
 def view(graphs: str, format: str, gold: str | None, gold_format: str) -> bytes:
     """All that the page shows of graphs: drawing, words, findings, and the difference from gold where there is one."""
-    oddities = Tolerant()
-    found = loads(graphs, format, report=oddities)
-    reference = loads(gold, gold_format, report=lambda finding: None) if gold else []
+    found = _read(graphs, format, Tolerant())
+    reference = _read(gold, gold_format, Tolerant()) if gold else []
     return _json({"views": [_view(graph, _gold_of(graph, reference)) for graph in found], "golds": len(reference)})
 
 
@@ -130,9 +130,9 @@ def _plain(text: str | None) -> str | None:
     return None if text is None else "".join(text.split()).lower()
 
 
-def _read(graphs: str, format: str) -> list[Graph]:
+def _read(graphs: str, format: str, report: Report = strict) -> list[Graph]:
     try:
-        return loads(graphs, format)
+        return loads(graphs, format, report=report)
     except InputError as error:
         raise InputError(error.message, None, error.line, error.graph) from None
 

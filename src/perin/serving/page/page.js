@@ -65,9 +65,9 @@
 
   async function attempt(work) {
     document.body.classList.add("busy");
+    complain(null);
     try {
       await work();
-      complain(null);
     } catch (error) {
       complain(error);
     } finally {
@@ -128,7 +128,7 @@
     byId("place").textContent = `${current + 1} of ${sentences.length}`;
     byId("previous").disabled = current === 0;
     byId("next").disabled = current === sentences.length - 1;
-    complain(sentence.error ? `This sentence: ${sentence.error}` : null);
+    if (sentence.error) complain(`This sentence: ${sentence.error}`);
     drawSentence(sentence);
     const cards = byId("cards");
     cards.replaceChildren(...sentence.views.map(card));
@@ -180,6 +180,14 @@
 
   const overlaps = (ranges, from, to) => ranges.some(([start, end]) => start < to && from < end);
   const anchorsOf = (node) => (node.anchors || []).map((anchor) => [anchor.from, anchor.to]);
+  // Where a node stands in the text: its anchors or, in graphs without any, the words that its label is made of.
+  const placesOf = (node, anchored) => {
+    if (anchored || !node.label) return anchorsOf(node);
+    const stem = node.label.toLowerCase().replace(/^"|"$/g, "").replace(/-\d+$|\.[a-z]\.\d+$/, "");
+    const tokens = sentences[current].tokens.filter((token) => [token.form, token.lemma].some((word) => word && word.toLowerCase() === stem));
+    return tokens.map((token) => [token.start, token.end]);
+  };
+  const isAnchored = (graph) => graph.nodes.some((node) => node.anchors);
 
   // Light up what stands for these ranges of characters: words, and nodes of every graph; `own` is the view that the
   // pointer is in, where the node itself, its neighbours and its edges are lit whatever they are anchored to.
@@ -193,7 +201,7 @@
       if (!svg || each.comparing) continue;
       const near = new Set();
       if (each === own) near.add(id);
-      else each.graph.nodes.forEach((node) => anchorsOf(node).some(([from, to]) => overlaps(spans, from, to) && (own === null || to - from <= width(spans) + 1)) && near.add(node.id));
+      else each.graph.nodes.forEach((node) => placesOf(node, isAnchored(each.graph)).some(([from, to]) => overlaps(spans, from, to) && (own === null || to - from <= width(spans) + 1)) && near.add(node.id));
       each.words.forEach(([, from, to], number) => overlaps(spans, from, to) && svg.querySelectorAll(`.word[data-w="${number}"]`).forEach((word) => word.classList.add("lit")));
       if (!near.size) continue;
       svg.classList.add("lit");
@@ -280,12 +288,13 @@
     svg.setAttribute("role", "group");
     const edges = drawnEdges(each.graph);
     const nodes = new Map(each.graph.nodes.map((node) => [node.id, node]));
+    const anchored = isAnchored(each.graph);
     svg.querySelectorAll(".node").forEach((shape) => {
       const node = nodes.get(+shape.dataset.n);
       const title = shape.querySelector("title");
       prepare(shape, `node ${title ? title.textContent.replace(/^node /, "") : node.label || node.id}`, node.probability);
-      shape.addEventListener("mouseenter", () => light(anchorsOf(node), each, node.id));
-      shape.addEventListener("focus", () => light(anchorsOf(node), each, node.id));
+      shape.addEventListener("mouseenter", () => light(placesOf(node, anchored), each, node.id));
+      shape.addEventListener("focus", () => light(placesOf(node, anchored), each, node.id));
       shape.addEventListener("click", () => pick(each, { node: node.id }));
     });
     svg.querySelectorAll(".link").forEach((shape, place) => {
@@ -340,8 +349,19 @@
     return box;
   }
 
+  // A graph without what formats other than MRP can't say, such as probabilities.
+  const FIELDS = ["id", "flavor", "framework", "version", "time", "source", "language", "input", "tops", "nodes", "edges"];
+  const NODE_FIELDS = ["id", "label", "properties", "values", "anchors"];
+  const EDGE_FIELDS = ["id", "source", "target", "label", "normal", "attributes", "values", "anchors"];
+  const only = (item, fields) => Object.fromEntries(fields.filter((name) => item[name] !== undefined).map((name) => [name, item[name]]));
+  const bare = (graph) => ({
+    ...only(graph, FIELDS),
+    nodes: graph.nodes.map((node) => only(node, NODE_FIELDS)),
+    edges: (graph.edges || []).map((edge) => only(edge, EDGE_FIELDS)),
+  });
+
   async function download(each, format, suffix, path) {
-    const body = { graphs: each.graph, to: format };
+    const body = { graphs: format === "mrp" ? each.graph : bare(each.graph), to: format };
     if (path === "/v1/draw" && each.comparing) body.gold = { ...each.difference.gold, id: each.graph.id, framework: each.graph.framework, language: each.graph.language };
     const address = URL.createObjectURL(await ask(path, body, true));
     make("a", { href: address, download: `${each.graph.framework || "graph"}-${each.graph.id}${suffix}` }).click();
@@ -349,7 +369,7 @@
   }
 
   async function copyTikz(each) {
-    const blob = await ask("/v1/convert", { graphs: each.graph, to: "tikz" }, true);
+    const blob = await ask("/v1/convert", { graphs: bare(each.graph), to: "tikz" }, true);
     await copy(await blob.text());
     toast("TikZ copied");
   }
@@ -745,6 +765,7 @@
 
   attempt(async () => {
     known = await models();
+    complain(null);
     byId("model").replaceChildren(...known.models.map((model) => make("option", { value: model.name }, model.name)));
     fillFrameworks([]);
     const names = new Map(known.models.map((model) => [model.language, model.name]));
