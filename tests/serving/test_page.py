@@ -177,7 +177,7 @@ def test_permalink_and_history(page, served):
 
 
 @pytest.mark.parametrize(
-    ("format", "start"), [("mrp", b'{"id"'), ("eds", b"{"), ("svg", b"<svg"), ("html", b"<!DOCTYPE")]
+    ("format", "start"), [("mrp", b'{"id"'), ("eds", b"#"), ("svg", b"<svg"), ("html", b"<!DOCTYPE")]
 )
 def test_downloads(page, tmp_path, format, start):
     parse(page, "Dogs bark.")
