@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -77,6 +78,22 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise UsageError(f"can't write {path}: there is no folder {folder}")
+
+
+def check_distinct(source: str | os.PathLike[str] | None, target: str | os.PathLike[str]) -> None:
+    """Complain if a file, under whatever names or as a standard stream (``-``), would be both read and written."""
+    if source is None:
+        return
+    read, written = _status(source, sys.stdin), _status(target, sys.stdout)
+    if read and written and stat.S_ISREG(read.st_mode) and os.path.samestat(read, written):
+        raise UsageError(f"{source_name(source)} can't be both read and written: it is the same file as the output")
+
+
+def _status(path: str | os.PathLike[str], stream: IO[str]) -> os.stat_result | None:
+    try:
+        return os.fstat(stream.fileno()) if os.fspath(path) == "-" else os.stat(path)
+    except (OSError, ValueError):  # no such file yet, or a stream that is no file
+        return None
 
 
 @contextlib.contextmanager

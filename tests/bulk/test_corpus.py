@@ -268,7 +268,7 @@ def test_twenty_kills(fake, start, parse, corpus, tmp_path, joined, monkeypatch)
     """At random moments, from the start of Python on; half of them hit all processes, the others one."""
     lines = [f"Line {number}." for number in range(20_000)]
     paths = corpus(a_txt=lines[:7000], b_txt_gz=lines[7000:13_000], c_txt=lines[13_000:])
-    monkeypatch.setenv(fake.DELAY, "0.0005")
+    monkeypatch.setenv(fake.DELAY, "0.002")
     out = tmp_path / "out"
     rng = random.Random(3)
 
@@ -277,9 +277,10 @@ def test_twenty_kills(fake, start, parse, corpus, tmp_path, joined, monkeypatch)
 
     for kill in range(20):
         run = start(paths, out, shards=400, workers=2)
-        goal = min(done() + rng.randint(0, 15), 390)
+        goal = min(done() + rng.randint(0, 12), 390)
         wait_for(lambda run=run, goal=goal: done() >= goal or run.poll() is not None)
-        time.sleep(rng.uniform(0, 0.5))
+        time.sleep(rng.uniform(0, 0.3))
+        assert run.poll() is None
         if kill % 2:
             for victim in [*children(run.pid)[:1], run.pid]:
                 with contextlib.suppress(ProcessLookupError):

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
+import os
+import resource
 
 import pytest
 
 from perin.errors import InputError, UsageError
 from perin.graphs import load
+from perin.parsing.parser import Parser
 from perin.parsing.writing import Tally, format_of
 
 DATE = "2026-01-31"
@@ -19,6 +23,12 @@ def source(tmp_path):
     path = tmp_path / "in.txt"
     path.write_bytes(b"\n".join(line.encode().replace(b"\\xef", b"\xef") for line in LINES) + b"\n")
     return path
+
+
+@pytest.fixture
+def alone(model):
+    """A parser that stays in its process."""
+    return Parser(model, threads=1)
 
 
 def test_files_in_mrp(parser, source, tmp_path):
@@ -68,8 +78,68 @@ def test_going_on_parses_only_what_is_missing(parser, source, tmp_path, monkeypa
     parser.parse_file(source, tmp_path / "out.mrp")
     raw = (tmp_path / "out.mrp").read_bytes()
     (tmp_path / "out.mrp").write_bytes(raw[: newlines(raw)[2] + 1])
-    assert parser.parse_file(source, tmp_path / "out.mrp", resume=True) == Tally(parsed=1, failed=0)
-    assert parser.parse_file(source, tmp_path / "out.mrp", resume=True) == Tally()
+    assert parser.parse_file(source, tmp_path / "out.mrp", resume=True) == Tally(parsed=1, failed=2)
+    assert (tmp_path / "out.mrp").read_bytes() == raw
+
+
+def test_going_on_reports_what_failed_before(parser, source, tmp_path):
+    problems = []
+    parser.parse_file(source, tmp_path / "out.mrp")
+    assert parser.parse_file(source, tmp_path / "out.mrp", resume=True, report=problems.append) == Tally(failed=2)
+    assert [problem.graph for problem in problems] == ["3", "5"]
+
+
+@pytest.mark.parametrize("framework", ["eds", "all"])
+def test_going_on_restores_what_was_lost(alone, source, tmp_path, framework):
+    """A file may have lost any of its graphs, the first ones too."""
+    out = tmp_path / "out.mrp"
+    options = {"framework": framework, "time": DATE}
+    alone.parse_file(source, out, **options)
+    whole = out.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    size = len(lines) // 4
+    sentences = [b"".join(lines[start : start + size]) for start in range(0, len(lines), size)]
+    for kept in [(0, 0, 0, 0), (0, 0, 1, 0), (1, 0, 1, 1), (0, 1, 0, 1)]:
+        out.write_bytes(b"".join(itertools.compress(sentences, kept)))
+        tally = alone.parse_file(source, out, resume=True, **options)
+        assert out.read_bytes() == whole
+        assert tally == Tally(parsed=4 - sum(kept), failed=2)
+    if size > 1:
+        out.write_bytes(b"".join([*lines[:4], *lines[5:]]))
+        with pytest.raises(InputError, match="graph 4: lacks graphs of some frameworks"):
+            alone.parse_file(source, out, resume=True, **options)
+
+
+@pytest.mark.parametrize("name", ["out.mrp", "out.mrp.gz", "out.amr"])
+def test_a_full_disk_is_an_error(alone, tmp_path, name):
+    """Files can't grow beyond a limit in this block; the last write is a short one."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    options = {"framework": "amr", "time": DATE}
+    texts = [f"Dog number {number} sleeps." for number in range(40)]
+    alone.parse_file(texts, tmp_path / f"whole-{name}", **options)
+    limit = (tmp_path / f"whole-{name}").stat().st_size // 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+    try:
+        with pytest.raises((UsageError, OSError), match="File too large"):
+            alone.parse_file(texts, tmp_path / name, **options)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    if name == "out.mrp":
+        assert alone.parse_file(texts, tmp_path / name, resume=True, **options).failed == 0
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"whole-{name}").read_bytes()
+
+
+def test_a_file_is_not_read_and_written(parser, tmp_path, monkeypatch):
+    source, link = tmp_path / "in.txt", tmp_path / "link.mrp"
+    source.write_text("It rains.\n")
+    os.link(source, link)
+    with pytest.raises(UsageError, match="can't be both read and written"):
+        parser.parse_file(source, link)
+    with open(source) as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        with pytest.raises(UsageError, match="<stdin> can't be both read and written"):
+            parser.parse_file("-", link)
+    assert source.read_text() == "It rains.\n"
 
 
 def test_going_on_with_something_else(parser, source, tmp_path):

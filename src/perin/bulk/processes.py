@@ -156,6 +156,11 @@ def work(connection: Connection, job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # such that temporary files are removed
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):  # the parent is gone
+        _serve(connection, job)
+
+
+def _serve(connection: Connection, job: Job) -> None:
     try:
         parser = job.start()
     except PerinError as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from perin.commands.options import add_threads, count, frameworks, output_format
 from perin.errors import InputError, UsageError
+from perin.files import check_distinct
 
 if TYPE_CHECKING:
     from perin.parsing.inference import Parsed
@@ -113,8 +114,7 @@ def _source(arguments: argparse.Namespace) -> str | list[str]:
     elif files and files == arguments.texts:
         raise UsageError("these are several files; parse them one at a time")
     path: str = arguments.input or arguments.tokens or STANDARD
-    if path not in (STANDARD, os.devnull) and os.path.realpath(path) == os.path.realpath(arguments.output):
-        raise UsageError(f"{path} can't be both read and written")
+    check_distinct(None if arguments.texts else path, arguments.output)
     return arguments.texts or path
 
 

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, cast, overload
 
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
+from perin.files import check_distinct
 from perin.graphs.graph import Graph
 from perin.model.batches import MOST
 from perin.model.model import Model, Treebank
@@ -18,7 +19,7 @@ from perin.model.sources import model_folder
 from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
 from perin.parsing.streaming import in_order
-from perin.parsing.writing import Tally, checked_format, unfinished, write_parsed
+from perin.parsing.writing import Tally, Unfinished, checked_format, fill_gaps, unfinished, write_parsed
 from perin.text.inputs import OneText, SomeText, check_several, is_one
 from perin.text.languages import checked
 from perin.text.tokenizer import tokenize
@@ -278,11 +279,12 @@ class Parser:
 
         ``format`` is one of the graph or picture formats, by default what the name of the target says.  ``tokens`` and
         ``split``: see :func:`~perin.parsing.reading.read_sentences`.  ``resume`` goes on with an interrupted run that
-        has written MRP to the target.  ``report`` is called with what is wrong with a sentence, and ``progress`` is
-        put around the results as they come.  For the other parameters see :meth:`stream`.  Returns how many sentences
-        were parsed and how many failed.
+        has written MRP to the target; sentences whose graphs are missing among those there are parsed again.
+        ``report`` is called with what is wrong with a sentence, and ``progress`` is put around the results as they
+        come.  For the other parameters see :meth:`stream`.  Returns how many sentences were parsed and how many failed.
         """
         target = os.fspath(target)
+        check_distinct(source if isinstance(source, (str, os.PathLike)) else None, target)
         words = [self.treebanks[name].vocabulary for name in self.chosen(framework, language)]
         frameworks = [each.framework for each in words]
         format = checked_format(target, format, frameworks, probabilities=probabilities)
@@ -291,14 +293,17 @@ class Parser:
             texts = read_sentences(source, words[0].language, tokens=tokens, split=split)
         else:
             texts = split_texts(source, words[0].language) if split else source
-        items: Iterable[Item] = numbered(texts, words[0].language)
-        offset = None
+
+        def parsed(items: Iterable[Item]) -> Iterator[Parsed]:
+            return self.stream(
+                items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
+            )
+
+        left, earlier = Unfinished([], numbered(texts, words[0].language), None), Tally()
         if resume:
-            items, offset = unfinished(items, target, format, frameworks)
-        results = self.stream(
-            items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
-        )
-        return write_parsed(progress(results), target, format, report, offset=offset)
+            left = unfinished(left.rest, target, format, frameworks)
+            earlier, left = fill_gaps(target, left, parsed(item for _, item in left.gaps), report)
+        return earlier + write_parsed(progress(parsed(left.rest)), target, format, report, offset=left.offset)
 
     def language(self, framework: str | Frameworks | None, language: str | None) -> str | None:
         """The language that texts are taken to be in."""

@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeAlias
 
 from perin.errors import InputError, UsageError
-from perin.files import check_writable
+from perin.files import check_writable, write_bytes
 from perin.graphs.codecs.mrp import encode_line
 from perin.graphs.codecs.registry import FORMATS, codec, dump, guess, writable
 from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
 from perin.graphs.graph import Graph
 from perin.parsing.inference import Parsed
 from perin.parsing.reading import Item
+
+_CHUNK = 1 << 20
 
 Report: TypeAlias = Callable[[InputError], None]
 
@@ -34,6 +36,9 @@ class Tally:
 
     parsed: int = 0
     failed: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.parsed + other.parsed, self.failed + other.failed)
 
 
 def format_of(path: str) -> str:
@@ -107,9 +112,26 @@ def _write_lines(sentences: Iterable[tuple[Graph, ...]], path: str, offset: int 
     with contextlib.ExitStack() as stack:
         stream = _opened(path, offset, stack)
         for graphs in itertools.chain(first, sentences):
-            stream.write("".join(encode_line(graph) + "\n" for graph in graphs).encode())
+            _write(stream, _lines(graphs), path)
             if path == "-":
                 stream.flush()
+
+
+def _write(stream: BinaryIO, lines: bytes, path: str) -> None:
+    """Write all of it: a stream without a buffer may take a part only, for example of a disk that is almost full."""
+    rest = memoryview(lines)
+    try:
+        while rest:
+            rest = rest[stream.write(rest) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"can't write {path}: {reason}; make room, then go on with --resume") from None
+
+
+def _lines(graphs: Iterable[Graph]) -> bytes:
+    return "".join(encode_line(graph) + "\n" for graph in graphs).encode()
 
 
 def _opened(path: str, offset: int | None, stack: contextlib.ExitStack) -> BinaryIO:
@@ -117,7 +139,8 @@ def _opened(path: str, offset: int | None, stack: contextlib.ExitStack) -> Binar
         sys.stdout.flush()
         return sys.stdout.buffer
     try:
-        file = open(path, "wb" if offset is None else "r+b", buffering=0)  # noqa: SIM115 - closed by the stack
+        buffering = -1 if path.endswith(".gz") else 0  # every line is seen at once, but compression writes bit by bit
+        file = open(path, "wb" if offset is None else "r+b", buffering)  # noqa: SIM115 - closed by the stack
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror or error}") from None
     stack.enter_context(file)
@@ -139,35 +162,74 @@ class _Written:
     frameworks: list[str]
 
 
-def unfinished(
-    items: Iterable[Item], path: str, format: str, frameworks: Sequence[str]
-) -> tuple[Iterable[Item], int | None]:
-    """The sentences that an interrupted run has not come to, and the place in its file where to go on.
+@dataclass(frozen=True)
+class Unfinished:
+    """What an interrupted run has left to do.
 
-    Sentences, which all have ids, are compared with what is in the file one by one.  Those that are not in it although
-    later ones are had failed.  What does not belong to the sentences is an error.
+    ``gaps`` are sentences whose graphs are not in its file although those of later ones are, each with the place where
+    they belong: they failed, or were lost.  ``rest`` are the sentences that the run has not come to, and ``offset`` is
+    the place where it is gone on with (None: there is no file).
+    """
+
+    gaps: list[tuple[int, Item]]
+    rest: Iterable[Item]
+    offset: int | None
+
+
+def unfinished(items: Iterable[Item], path: str, format: str, frameworks: Sequence[str]) -> Unfinished:
+    """Compare sentences, which all have ids, with what is in the file of an interrupted run, one by one.
+
+    What does not belong to the sentences is an error.
     """
     if format != "mrp" or path == "-" or path.endswith(".gz"):
         raise UsageError("only a run that writes MRP to a file, not compressed, can be gone on with")
     if not os.path.exists(path):
-        return items, None
+        return Unfinished([], items, None)
+    gaps: list[tuple[int, Item]] = []
     items = iter(items)
     written = _written(path, frameworks)
     entry = next(written)
     for item in items:
         if isinstance(entry, int):
-            return itertools.chain([item], items), entry
+            return Unfinished(gaps, itertools.chain([item], items), entry)
         if (item.graph if isinstance(item, InputError) else item.id) != entry.id:
+            gaps.append((entry.offset, item))
             continue
         if not isinstance(item, InputError) and item.text != entry.text:
             raise InputError("holds the graph of another text; write to another file", path, graph=entry.id)
         following = next(written)
-        if entry.frameworks != frameworks and isinstance(following, int):
-            return itertools.chain([item], items), entry.offset
+        if sorted(entry.frameworks) != sorted(frameworks):
+            if not isinstance(following, int):
+                raise InputError("lacks graphs of some frameworks; write to another file", path, graph=entry.id)
+            return Unfinished(gaps, itertools.chain([item], items), entry.offset)
         entry = following
     if isinstance(entry, int):
-        return (), entry
+        return Unfinished(gaps, (), entry)
     raise InputError("holds a graph that is not of this input; write to another file", path, graph=entry.id)
+
+
+def fill_gaps(path: str, left: Unfinished, results: Iterable[Parsed], report: Report) -> tuple[Tally, Unfinished]:
+    """Put the graphs of sentences that were lost where they belong; those that fail, again, go to ``report``.
+
+    The file is replaced as a whole.  Also returns what is then left to do.
+    """
+    tally = Tally()
+    found = [_lines(graphs) for graphs in _graphs(results, tally, report)]
+    if any(found) and left.offset is not None:
+        with open(path, "rb") as old, write_bytes(path) as new:
+            for (place, _), lines in zip(left.gaps, found, strict=True):
+                _copy(old, new, place - old.tell())
+                new.write(lines)
+            _copy(old, new, left.offset - old.tell())
+    offset = None if left.offset is None else left.offset + sum(map(len, found))
+    return tally, Unfinished([], left.rest, offset)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, count: int) -> None:
+    while count:
+        chunk = source.read(min(count, _CHUNK))
+        target.write(chunk)
+        count -= len(chunk)
 
 
 def _written(path: str, frameworks: Sequence[str]) -> Iterator[_Written | int]:
