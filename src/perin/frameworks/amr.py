@@ -5,6 +5,7 @@ from dataclasses import replace
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps.names import EntityNames
 from perin.frameworks.steps.properties import PropertiesAsNodes
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
@@ -20,6 +21,7 @@ AMR = Framework(
     owned=True,
     empty="amr-empty",
     constraints=framework_rules.AMR,
+    mends=(EntityNames(),),
 )
 
 CHINESE_AMR = replace(
@@ -27,6 +29,7 @@ CHINESE_AMR = replace(
     anchoring=Anchoring(),
     rules=replace(AMR.rules, anchored=True),
     constraints=framework_rules.CHINESE_AMR,
+    mends=(),
 )
 """Nodes are anchored, some of them to several words or to none, although its graphs are of flavor 2."""
 

@@ -20,6 +20,7 @@ from perin.frameworks.decoding.labels import Labelling, absolute_rules
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
+from perin.frameworks.steps.names import Mend
 from perin.frameworks.steps.step import Step
 from perin.frameworks.steps.unlabelled import NamedUnlabelled
 from perin.frameworks.vocabulary import Vocabulary
@@ -77,6 +78,8 @@ class Framework:
 
     constraints: tuple[Constraint, ...] = ()
     """The rules that decoded graphs obey; those of all frameworks are in :mod:`perin.graphs.framework_rules`."""
+    mends: tuple[Mend, ...] = ()
+    """Changes of decoded graphs, before the steps back, that make them obey what decoding leaves to them."""
     fixed_edges: bool = False
     """Whether :meth:`structure` decides which edges there are, so that rules only decide about their labels."""
 
@@ -137,7 +140,7 @@ class Framework:
         may break rules.
         """
         if not constraints and self.constraints:
-            return replace(self, constraints=()).decode(prediction, vocabulary, probabilities=probabilities)
+            return replace(self, constraints=(), mends=()).decode(prediction, vocabulary, probabilities=probabilities)
         sentence = prediction.sentence
         bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
         if not len(prediction):
@@ -145,7 +148,8 @@ class Framework:
         flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
         labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
-        book = rulebook(self.constraints, vocabulary.edge_labels)
+        mended = {rule for mend in self.mends for rule in mend.rules}
+        book = rulebook(tuple(rule for rule in self.constraints if rule not in mended), vocabulary.edge_labels)
         prediction, nodes = self.readings(prediction, nodes, book)
         allowed = self.allowed(nodes)
         structure = self.structure(prediction, vocabulary, nodes, allowed)
@@ -161,6 +165,8 @@ class Framework:
         graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
         if probabilities:
             graph = with_probabilities(graph, prediction, nodes, structure, labels)
+        for mend in self.mends:
+            graph = mend.mend(graph, sentence)
         return self.restored(graph)
 
     def empty_graph(self, bare: Graph) -> Graph:

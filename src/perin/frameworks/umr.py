@@ -5,6 +5,7 @@ from dataclasses import replace
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps.names import EntityNames
 from perin.frameworks.steps.properties import PropertiesAsNodes
 from perin.frameworks.steps.senses import SENSE, SensesAsProperties
 from perin.graphs import framework_rules
@@ -28,8 +29,16 @@ UMR = Framework(
     lexical=(SENSE,),
     empty="event",
     constraints=framework_rules.UMR,
+    mends=(EntityNames(),),
 )
 
-CZECH_UMR = replace(UMR, flavor=1, anchoring=Anchoring(), rules=replace(UMR.rules, anchored=True))
+CZECH_UMR = replace(
+    UMR,
+    flavor=1,
+    anchoring=Anchoring(),
+    rules=replace(UMR.rules, anchored=True),
+    constraints=framework_rules.CZECH_UMR,
+    mends=(),
+)
 
 FRAMEWORKS = {None: UMR, "ces": CZECH_UMR}

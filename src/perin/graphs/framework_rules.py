@@ -29,18 +29,21 @@ FRAME = r".+-\d\d"
 
 _STRING = '"[^-+0-9].*"'
 
+NAMED_ENTITIES = Roles(0.001, "name", source=except_for(f"name|{FRAME}|{CONSTANT}"), target="name")
+STRING_ARGUMENTS = Roles(0.0005, r"(?i:arg)\d", target=except_for(_STRING), of=except_for(".+-91"))
+
 AMR: tuple[Constraint, ...] = (
     Connected(),
     Unique(0.004, r"(?i:arg)\d"),
     Unique(0.003, r"op\d+|snt\d+|polarity|mode|poss|unit|degree|quant|year|month|day|value"),
     Unique(0.0005, "name"),
     Unique(0.0005, "name", incoming=True),
-    Roles(0.001, "name", source=except_for(f"name|{FRAME}|{CONSTANT}"), target="name"),
+    NAMED_ENTITIES,
     Needs(0.0, "name", r"op\d*"),
     Needs(0.01, "name", "name", incoming=True),
     Roles(0.002, r"op\d+", target=CONSTANT, of="name"),
     Roles(0.0005, except_for(r"op\d*"), source=except_for("name")),
-    Roles(0.0005, r"(?i:arg)\d", target=except_for(_STRING), of=except_for(".+-91")),
+    STRING_ARGUMENTS,
     NoTwins(0.001, r"(.+?)(?:-\d\d)?"),
 )
 
@@ -108,7 +111,27 @@ UCCA: tuple[Constraint, ...] = (Connected(), Disjoint(), Anchored(), Unique(0.0,
 CHINESE_AMR = tuple(rule for rule in AMR if "name" not in repr(rule))
 """Chinese names are no nodes of their own."""
 
-UMR: tuple[Constraint, ...] = (Connected(),)
+CZECH_UMR: tuple[Constraint, ...] = (
+    Connected(),
+    Unique(0.002, r"ARG\d"),
+    Unique(0.0002, r"op\d+|aspect|modal-strength|refer-number|refer-person|polarity|mode|quant|effect"),
+    NoTwins(0.001, r"(.+?)(?:-\d+)?"),
+)
+"""Czech names are no nodes of their own."""
+
+UMR: tuple[Constraint, ...] = (
+    Connected(),
+    Unique(0.002, r"ARG\d"),
+    Unique(0.0005, r"op\d+|name|aspect|modal-strength|refer-number|refer-person|mode|quant|degree|unit|value|wiki"),
+    Unique(0.0005, "name", incoming=True),
+    NAMED_ENTITIES,
+    Needs(0.002, "name", r"op\d*"),
+    Needs(0.004, "name", "name", incoming=True),
+    Roles(0.0005, r"op\d+", target=CONSTANT, of="name"),
+    Roles(0.0002, except_for(r"op\d*"), source=except_for("name")),
+    STRING_ARGUMENTS,
+    NoTwins(0.01, r"(.+?)(?:-\d\d)?"),
+)
 
 RULES: dict[str, tuple[Constraint, ...]] = {
     "amr": AMR,
@@ -118,6 +141,7 @@ RULES: dict[str, tuple[Constraint, ...]] = {
     "ptg": PTG,
     "ucca": UCCA,
     "umr": UMR,
+    "umr-ces": CZECH_UMR,
 }
 """By framework, or by framework and language."""
 

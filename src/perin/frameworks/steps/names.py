@@ -1,0 +1,127 @@
+"""Named entities of AMR: what the network calls ``"john"`` or ``mary`` becomes a person with a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from perin.contract.sentence import Sentence, Token
+from perin.frameworks.steps.step import FLAG, flagged
+from perin.graphs.constraints import Constraint
+from perin.graphs.framework_rules import FRAME, NAMED_ENTITIES, STRING_ARGUMENTS
+from perin.graphs.graph import Edge, Graph, Node
+
+_FRAME = re.compile(FRAME)
+_ARGUMENT = re.compile(r"(?i:arg)\d")
+_OF_ENTITIES = re.compile(r"(?i:arg)\d|op\d+|poss|beneficiary|accompanier|destination|source|location")
+_PART = re.compile(r"op\d+")
+_NUMBER = re.compile(r"[-+0-9].*")
+_ENTITY = "person"
+_ROLES = ("ARG0", "ARG1", "ARG2", "mod")
+
+
+class Mend(Protocol):
+    """A change of a decoded graph, before the steps back, after which it obeys some rules."""
+
+    rules: tuple[Constraint, ...]
+    """Decoding leaves these to the change."""
+
+    def mend(self, graph: Graph, sentence: Sentence) -> Graph:
+        """The graph as it should be."""
+
+
+@dataclass(frozen=True)
+class EntityNames:
+    """Gives names to entities and entities to names.
+
+    - The parts of a name are written as the sentence writes them: ``"Prague"``, not ``"prague"``.
+    - A string that is an argument of a predicate becomes ``person :name (name :op1 …)``, and so does a childless node
+      whose label is a proper noun of the sentence.
+    - A predicate has no name: between the two comes a person, in the first role that the predicate has free.
+    """
+
+    rules: tuple[Constraint, ...] = (STRING_ARGUMENTS, NAMED_ENTITIES)
+
+    def mend(self, graph: Graph, sentence: Sentence) -> Graph:
+        """The graph with its entities; nodes are added at the end."""
+        proper = {token.form.lower(): token.form for token in sentence.tokens if _proper(token)}
+        draft = _Draft(graph)
+        for node in graph.nodes:
+            if flagged(node):
+                for edge in graph.incoming(node.id):
+                    if _ARGUMENT.fullmatch(edge.label or "") and not _NUMBER.fullmatch(node.label or ""):
+                        draft.name_constant(edge)
+            elif (node.label or "").lower() in proper and _is_entity(graph, node):
+                draft.name_node(node)
+            elif _FRAME.fullmatch(node.label or ""):
+                for edge in graph.outgoing(node.id):
+                    if edge.label == "name":
+                        draft.insert_entity(edge)
+        return _cased(draft.graph(), {token.form.lower(): token.form for token in sentence.tokens} | proper)
+
+
+class _Draft:
+    """Nodes and edges of a graph that are being changed."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._nodes = {node.id: node for node in graph.nodes}
+        self._edges = list(graph.edges)
+        self._free = max(self._nodes, default=-1) + 1
+
+    def graph(self) -> Graph:
+        return replace(self._graph, nodes=tuple(self._nodes.values()), edges=tuple(self._edges))
+
+    def _add(self, label: str, extra: Mapping[str, Any] | None, flag: bool = False) -> int:
+        self._nodes[self._free] = Node(self._free, label, (FLAG,) if flag else (), extra=extra)
+        self._free += 1
+        return self._free - 1
+
+    def name_constant(self, edge: Edge) -> None:
+        """``ARG0 "john"`` as ``ARG0 (person :name (name :op1 "john"))``."""
+        extra = self._nodes[edge.target].extra
+        entity, name = self._add(_ENTITY, extra), self._add("name", extra)
+        self._edges[self._edges.index(edge)] = replace(edge, target=entity)
+        self._edges += [Edge(entity, name, "name", extra=edge.extra), Edge(name, edge.target, "op1", extra=edge.extra)]
+
+    def name_node(self, node: Node) -> None:
+        """``(m / mary)`` as ``(p / person :name (name :op1 "mary"))``."""
+        extra = next((edge.extra for edge in self._edges if edge.target == node.id), None)
+        self._nodes[node.id] = replace(node, label=_ENTITY)
+        name, constant = self._add("name", node.extra), self._add(node.label or "", node.extra, flag=True)
+        self._edges += [Edge(node.id, name, "name", extra=extra), Edge(name, constant, "op1", extra=extra)]
+
+    def insert_entity(self, edge: Edge) -> None:
+        """``go-01 :name (name …)`` as ``go-01 :ARG0 (person :name (name …))``."""
+        taken = {other.label for other in self._edges if other.source == edge.source}
+        entity = self._add(_ENTITY, self._nodes[edge.target].extra)
+        self._edges[self._edges.index(edge)] = replace(edge, source=entity)
+        role = next((role for role in _ROLES if role not in taken), _ROLES[-1])
+        self._edges.append(Edge(edge.source, entity, role, extra=edge.extra))
+
+
+def _proper(token: Token) -> bool:
+    return token.form.istitle() and len(token.form) > 1 and token.lemma == token.form
+
+
+def _is_entity(graph: Graph, node: Node) -> bool:
+    """Whether a node stands where entities stand and has nothing of its own."""
+    incoming = graph.incoming(node.id)
+    roles: Iterable[str] = [edge.label or "" for edge in incoming]
+    parts = any(graph.node(edge.source).label in ("name", "date-entity") for edge in incoming)
+    return not graph.outgoing(node.id) and bool(roles) and not parts and all(map(_OF_ENTITIES.fullmatch, roles))
+
+
+def _cased(graph: Graph, forms: Mapping[str, str]) -> Graph:
+    """The graph with the parts of its names as the sentence writes them."""
+    names = {node.id for node in graph.nodes if node.label == "name"}
+    parts = {edge.target for edge in graph.edges if edge.source in names and _PART.fullmatch(edge.label or "")}
+    nodes = (
+        replace(node, label=forms.get((node.label or "").lower(), node.label))
+        if node.id in parts and flagged(node)
+        else node
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=tuple(nodes))

@@ -1,0 +1,60 @@
+"""Named entities of AMR."""
+
+from __future__ import annotations
+
+from perin.contract.sentence import Sentence, Token
+from perin.frameworks.amr import AMR
+from perin.frameworks.steps.names import EntityNames
+from perin.frameworks.steps.step import FLAG
+from perin.graphs import Edge, Graph, Node, dumps
+from perin.graphs.framework_rules import broken
+
+
+def sentence(text: str) -> Sentence:
+    words, start, tokens = text.split(), 0, []
+    for word in words:
+        lemma = word if word.istitle() else word.rstrip("s")
+        tokens.append(Token(word, lemma, start, start + len(word)))
+        start += len(word) + 1
+    return Sentence(text, tuple(tokens), "1", "eng")
+
+
+def restored(nodes: list[Node], edges: list[Edge], text: str) -> Graph:
+    graph = Graph("1", "amr", "eng", 2, input=text, nodes=tuple(nodes), edges=tuple(edges), tops=(0,))
+    return AMR.restored(EntityNames().mend(graph, sentence(text)))
+
+
+def penman(graph: Graph) -> str:
+    return " ".join(line.strip() for line in dumps([graph], "amr").splitlines() if not line.startswith("#")).strip()
+
+
+def test_strings_and_proper_nouns_become_persons_with_names() -> None:
+    nodes = [Node(0, "love-01"), Node(1, "john", (FLAG,)), Node(2, "mary")]
+    graph = restored(nodes, [Edge(0, 1, "ARG0"), Edge(0, 2, "ARG1")], "John loves Mary")
+    assert list(broken(graph)) == []
+    assert (
+        penman(graph) == '(l / love-01 :ARG0 (p2 / person :name (n / name :op1 "John")) '
+        ':ARG1 (p / person :name (n2 / name :op1 "Mary")))'
+    )
+
+
+def test_numbers_and_common_nouns_stay() -> None:
+    nodes = [Node(0, "equal-01"), Node(1, "5", (FLAG,)), Node(2, "dog")]
+    graph = restored(nodes, [Edge(0, 1, "ARG2"), Edge(0, 2, "ARG1")], "dogs equal 5")
+    assert len(graph) == 2
+    assert graph.node(0).get("ARG2") == "5"
+
+
+def test_a_predicate_has_no_name() -> None:
+    nodes = [Node(0, "go-01"), Node(1, "name"), Node(2, "tom", (FLAG,)), Node(3, "boy")]
+    graph = restored(nodes, [Edge(0, 1, "name"), Edge(1, 2, "op1"), Edge(0, 3, "ARG0")], "Tom goes")
+    assert list(broken(graph)) == []
+    (person,) = (node for node in graph.nodes if node.label == "person")
+    assert [(edge.source, edge.label) for edge in graph.incoming(person.id)] == [(0, "ARG1")]
+    assert graph.node(1).get("op1") == "Tom"
+
+
+def test_names_are_written_as_in_the_sentence() -> None:
+    nodes = [Node(0, "city"), Node(1, "name"), Node(2, "prague", (FLAG,))]
+    graph = restored(nodes, [Edge(0, 1, "name"), Edge(1, 2, "op1")], "Prague")
+    assert graph.node(1).get("op1") == "Prague"
