@@ -44,7 +44,7 @@ def main() -> None:
     print(describe())
     gold = list(islice(load(arguments.dev), arguments.limit))
     model = Model.load(arguments.model)
-    treebank = model.treebank(gold[0].framework, gold[0].language)
+    treebank = model.treebanks[f"{gold[0].framework}-{gold[0].language}"]
     predicted = predict(model, treebank, gold)
     form, words = treebank.framework, treebank.vocabulary
     shy = replace(words, repeats=learn_repeats(map(form.simplified, load(arguments.train))))

@@ -24,8 +24,8 @@ from machine import describe
 
 from perin.errors import UsageError
 from perin.files import whole_folder
+from perin.frameworks.oracle import round_trip
 from perin.frameworks.treebank import read_treebank
-from perin.frameworks.trip import round_trip
 from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Tolerant
 from perin.learning.run.evaluation import TYPES, parse_treebank

@@ -21,7 +21,7 @@ from machine import describe
 
 from perin.frameworks.drg import DRG
 from perin.frameworks.registry import framework, register
-from perin.frameworks.steps.relations import MEMBER, RelationsAsEdges, relations
+from perin.frameworks.steps import MEMBER, RelationsAsEdges, relations
 from perin.graphs.graph import Graph, Property
 from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe

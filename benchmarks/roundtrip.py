@@ -26,9 +26,9 @@ from machine import processor
 import perin
 from perin.commands.roundtrip import Outcome, roundtrip
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.perfect import layout, perfect_prediction
+from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.registry import framework
-from perin.frameworks.steps.relations import RELATION, relations
+from perin.frameworks.steps import RELATION, relations
 from perin.frameworks.treebank import read_treebank
 from perin.graphs import load
 
@@ -139,8 +139,8 @@ def speed(folders: Sequence[Path], jobs: int, cache: str) -> None:
         encoded = time.process_time() - start
         decoded = 0.0
         for target, sentence in zip(targets, dev.sentences, strict=True):
-            places = layout(target, form.queries).places
-            prediction = perfect_prediction(form, target, sentence, words, form.queries, places)
+            places = assign_queries(target, form.queries).places
+            prediction = oracle_prediction(form, target, sentence, words, form.queries, places)
             start = time.process_time()
             form.decode(prediction, words)
             decoded += time.process_time() - start

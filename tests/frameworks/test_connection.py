@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.decoding.connection import components, joined_edges
+from perin.frameworks.decoding.structure import components, joined_edges
 
 
 def _off_diagonal(size: int) -> np.ndarray:

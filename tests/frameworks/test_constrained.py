@@ -13,14 +13,14 @@ import pytest
 from perin.contract.prediction import Prediction
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.constrained import cost
-from perin.frameworks.perfect import layout, perfect_prediction
+from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs.framework_rules import broken
 
 
 def perfect(sample: Any) -> Prediction:
     target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
-    places = layout(target, 8).places
-    return perfect_prediction(sample.framework, target, sample.sentence, sample.vocabulary, 8, places)
+    places = assign_queries(target, 8).places
+    return oracle_prediction(sample.framework, target, sample.sentence, sample.vocabulary, 8, places)
 
 
 def place(sample: Any, prediction: Prediction, label: str) -> int:

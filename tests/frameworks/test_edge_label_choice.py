@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.decoding.edge_labels import choose_edge_labels
+from perin.frameworks.decoding.labels import choose_edge_labels
 from perin.frameworks.decoding.repeats import learn_repeats, without_repeats
 from perin.graphs.graph import Edge, Graph
 

@@ -4,7 +4,7 @@ import pytest
 
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.eds import EDS
-from perin.frameworks.fitting import fitted, lost_anchors
+from perin.frameworks.treebank import fitted, lost_anchors
 from perin.graphs.graph import Anchor, Graph, Node
 
 TEXT = "Meeresgrund, tief (unten)."

@@ -12,8 +12,8 @@ from perin.errors import InputError
 from perin.frameworks import learn_from_treebank
 from perin.frameworks.amr import AMR
 from perin.frameworks.drg import DRG
+from perin.frameworks.oracle import round_trip
 from perin.frameworks.treebank import joined, read_treebank
-from perin.frameworks.trip import round_trip
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node
 from perin.graphs.isomorphism import isomorphic

@@ -13,7 +13,7 @@ from perin.contract.prediction import Prediction
 from perin.contract.sentence import Sentence
 from perin.contract.target import Target
 from perin.errors import InputError
-from perin.frameworks.perfect import layout, perfect_prediction
+from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs import findings
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.isomorphism import isomorphic
@@ -21,8 +21,8 @@ from perin.graphs.isomorphism import isomorphic
 
 def _perfect(sample: Any, target: Target, queries: int | None = None) -> Prediction:
     queries = queries or sample.framework.queries
-    places = layout(target, queries).places
-    return perfect_prediction(sample.framework, target, sample.sentence, sample.vocabulary, queries, places)
+    places = assign_queries(target, queries).places
+    return oracle_prediction(sample.framework, target, sample.sentence, sample.vocabulary, queries, places)
 
 
 def test_nothing_is_lost(sample: Any) -> None:
@@ -70,7 +70,7 @@ def test_a_prediction_holds_the_sentence_and_arrays_only(sample: Any) -> None:
 
 def test_every_node_lies_on_a_query_of_its_tokens(sample: Any) -> None:
     target = sample.framework.encode(sample.graph, sample.sentence, sample.vocabulary)
-    found = layout(target, sample.framework.queries)
+    found = assign_queries(target, sample.framework.queries)
     assert not (found.dropped | found.outside | found.unlabelled).any()
     assert len(set(found.places.tolist())) == len(target)
     assert target.mask[np.arange(len(target)), found.places // sample.framework.queries].all()
@@ -98,9 +98,9 @@ def test_a_permuted_target_is_the_same_target(sample: Any, same_target: Callable
 def test_more_nodes_than_queries(sample: Any) -> None:
     few = replace(sample.sentence, tokens=sample.sentence.tokens[:2])
     target = sample.framework.encode(sample.graph, few, sample.vocabulary)
-    found = layout(target, 1)
+    found = assign_queries(target, 1)
     assert found.dropped.sum() == len(target) - 2
-    prediction = perfect_prediction(sample.framework, target, few, sample.vocabulary, 1, found.places)
+    prediction = oracle_prediction(sample.framework, target, few, sample.vocabulary, 1, found.places)
     decoded = sample.framework.decode(prediction, sample.vocabulary)
     assert not [finding for finding in findings(decoded) if finding.severity == "error"]
 
@@ -127,7 +127,7 @@ def test_what_the_vocabulary_lacks_is_missing(samples: dict[str, Any], learn: Ca
     assert target.edge_attributes is None
     assert target.property_classes == {}
     assert target.edge_labels.any(axis=1).sum() == 1
-    prediction = perfect_prediction(sample.framework, target, sample.sentence, poor, 3, layout(target, 3).places)
+    prediction = oracle_prediction(sample.framework, target, sample.sentence, poor, 3, assign_queries(target, 3).places)
     decoded = sample.framework.decode(prediction, poor)
     assert len(decoded) == len(sample.graph)
     assert not list(findings(decoded))

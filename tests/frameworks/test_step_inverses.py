@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps import NormalEdges
 from perin.graphs.graph import Edge, Graph, Node
 from perin.graphs.isomorphism import isomorphic
 from perin.graphs.normalisation import normal_edge

@@ -5,9 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perin.frameworks.steps.quotes import FlaggedConstants
-from perin.frameworks.steps.step import FLAG
-from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopIsUnlabelled, TopsAreRootBoxes
+from perin.frameworks.steps import FLAG, FlaggedConstants, NamedUnlabelled, TopIsUnlabelled, TopsAreRootBoxes
 from perin.graphs.graph import Edge, Graph, Node, Property
 
 

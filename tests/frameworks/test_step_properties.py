@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.steps.properties import PropertiesAsNodes
-from perin.frameworks.steps.step import FLAG, flagged
+from perin.frameworks.steps import FLAG, PropertiesAsNodes, flagged
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.isomorphism import isomorphic
 

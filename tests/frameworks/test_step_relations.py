@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.steps.relations import RelationsAsEdges
+from perin.frameworks.steps import RelationsAsEdges
 from perin.graphs.graph import Edge, Graph, Node
 
 STEP = RelationsAsEdges()

@@ -1,4 +1,4 @@
-from perin.frameworks.steps.senses import SensesAsProperties
+from perin.frameworks.steps import SensesAsProperties
 from perin.graphs.graph import Graph, Node, Property
 
 STEP = SensesAsProperties()

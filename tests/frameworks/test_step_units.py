@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.steps.units import INNER, LEAF, LabelledUnits
+from perin.frameworks.steps import INNER, LEAF, LabelledUnits
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
 STEP = LabelledUnits()

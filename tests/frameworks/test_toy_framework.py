@@ -15,8 +15,8 @@ from perin.contract.sentence import Sentence, Token
 from perin.frameworks import registry
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
-from perin.frameworks.perfect import layout, perfect_prediction
-from perin.frameworks.steps.properties import PropertiesAsNodes
+from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.steps import PropertiesAsNodes
 from perin.graphs import dump, findings, validation
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.isomorphism import isomorphic
@@ -83,7 +83,7 @@ def test_nothing_is_lost(toy: Framework, learn: Callable[..., Any]) -> None:
     target = toy.encode(GRAPH, SENTENCE, words)
     assert target.properties is not None
     assert target.properties.tolist() == [False, False, True]
-    decoded = toy.decode(perfect_prediction(toy, target, SENTENCE, words, 2, layout(target, 2).places), words)
+    decoded = toy.decode(oracle_prediction(toy, target, SENTENCE, words, 2, assign_queries(target, 2).places), words)
     assert not list(findings(decoded))
     assert isomorphic(decoded, GRAPH, normalised=True)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from perin.frameworks.fitting import fitted
+from perin.frameworks.oracle import round_trip
 from perin.frameworks.registry import framework
-from perin.frameworks.trip import round_trip
+from perin.frameworks.treebank import fitted
 from perin.graphs import findings, load
 from perin.graphs.graph import Graph
 from perin.graphs.isomorphism import isomorphic

@@ -48,13 +48,12 @@ def test_numbers_start_at_one():
             rules[number]
 
 
-def test_distribution_is_uniform_over_rules_and_not_over_tokens():
+def test_encodings_are_in_order_of_rule_and_token():
     rules = rule_set(
         'token_first(1, "", 0, 0, "", "-01")', 'lemma_first(1, "", 0, 0, "", "-01")', 'absolute("x")', anchored=False
     )
     item = LabelItem("go-01", ("Go", "go", "went"), ("go", "go", "go"))
     assert rules.encodings(item) == [(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)]
-    assert rules.distribution(item) == {1: 0.5, 2: 0.5}
     assert rules.anchors(item) == (0, 1, 2)
 
 
@@ -63,10 +62,6 @@ def test_a_node_with_absolute_rules_only_has_no_anchors():
     item = LabelItem("person", ("They",), ("they",))
     assert rules.encodings(item) == [(ANY_TOKEN, 1)]
     assert rules.anchors(item) == ()
-
-
-def test_a_label_that_no_rule_yields_has_an_empty_distribution():
-    assert rule_set('absolute("a")').distribution(LabelItem("b", ("a",), ("a",))) == {}
 
 
 def test_case_follows_the_space():

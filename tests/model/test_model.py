@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 import torch
@@ -152,15 +151,6 @@ def test_versions(folder, tmp_path):
         Model.load(broken)
     with pytest.raises(ModelError, match="there is no model folder"):
         Model.load(tmp_path / "nothing")
-
-
-def test_treebanks_by_framework_and_language(model, make_model, make_treebank):
-    assert model.treebank("ucca").name == "ucca-eng"
-    with pytest.raises(UsageError, match="nothing in particular fits several of them"):
-        model.treebank()
-    with pytest.raises(UsageError, match="drg is none of them"):
-        model.treebank("drg")
-    assert make_model([replace(make_treebank("amr"), queries=1)]).treebank().queries == 1
 
 
 class TestBits:

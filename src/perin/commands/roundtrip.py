@@ -18,8 +18,8 @@ from perin.commands.options import add_threads
 from perin.errors import UsageError
 
 if TYPE_CHECKING:
-    from perin.frameworks.fitting import LostAnchor
-    from perin.frameworks.trip import Trip
+    from perin.frameworks.oracle import RoundTrip
+    from perin.frameworks.treebank import LostAnchor
     from perin.frameworks.vocabulary import Vocabulary
     from perin.graphs.graph import Graph
     from perin.scoring.result import Result
@@ -76,7 +76,7 @@ class Outcome:
     """What came back of a treebank."""
 
     result: Result
-    trips: Sequence[Trip]
+    trips: Sequence[RoundTrip]
     queries: int
     vocabulary: Vocabulary
     lost_anchors: Sequence[LostAnchor]
@@ -148,10 +148,9 @@ def roundtrip(
     """Encode and decode a treebank; see the module's text."""
     from tqdm import tqdm
 
-    from perin.frameworks.fitting import lost_anchors
     from perin.frameworks.learn import learn_from_treebank
-    from perin.frameworks.treebank import joined, read_treebank
-    from perin.frameworks.trip import round_trip
+    from perin.frameworks.oracle import round_trip
+    from perin.frameworks.treebank import joined, lost_anchors, read_treebank
     from perin.scoring import score
 
     if queries is not None and queries < 1:

@@ -20,9 +20,8 @@ from scipy.optimize import linear_sum_assignment
 
 from perin.contract.arrays import Bools, Ints
 from perin.contract.prediction import Prediction
-from perin.frameworks.decoding.connection import components
 from perin.frameworks.decoding.nodes import Nodes
-from perin.frameworks.decoding.structure import Structure, best_attributes
+from perin.frameworks.decoding.structure import Structure, best_attributes, components
 from perin.graphs.constraints import Apart, Constraint, Needs, NoTwins, Roles, Unique, matches
 
 Floats = NDArray[np.float64]

@@ -1,9 +1,7 @@
 """Discourse Representation Graphs: scopes, concepts, constants, and relations as nodes."""
 
 from perin.frameworks.framework import Framework
-from perin.frameworks.steps.quotes import FlaggedConstants
-from perin.frameworks.steps.relations import RELATION, RelationsAsEdges
-from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopsAreRootBoxes
+from perin.frameworks.steps import RELATION, FlaggedConstants, NamedUnlabelled, RelationsAsEdges, TopsAreRootBoxes
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 

@@ -9,7 +9,7 @@ import numpy as np
 from perin.contract.arrays import Bools, Ints, true_columns
 from perin.contract.sentence import Sentence
 from perin.frameworks.lexicon import class_name
-from perin.frameworks.steps.step import FLAG, flagged
+from perin.frameworks.steps import FLAG, flagged
 from perin.frameworks.vocabulary import AttributeClass, Vocabulary
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_attributes

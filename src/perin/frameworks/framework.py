@@ -15,14 +15,12 @@ from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.constrained import Choice, Rulebook, Shape, rulebook, without_twins
 from perin.frameworks.decoding.assembly import assembled, with_probabilities
-from perin.frameworks.decoding.edge_labels import choose_edge_labels
-from perin.frameworks.decoding.labels import Labelling, absolute_rules
+from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_edge_labels
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
+from perin.frameworks.steps import NamedUnlabelled, Step
 from perin.frameworks.steps.names import Mend
-from perin.frameworks.steps.step import Step
-from perin.frameworks.steps.unlabelled import NamedUnlabelled
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.constraints import Connected, Constraint, constant
 from perin.graphs.graph import Graph, Node

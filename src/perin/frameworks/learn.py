@@ -14,8 +14,7 @@ from perin.contract.sentence import Sentence
 from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
-from perin.frameworks.lexicon import lexicon, merged
-from perin.frameworks.vallex import read_vallex, usual_prefix
+from perin.frameworks.lexicon import lexicon, merged, read_vallex, usual_prefix
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule
@@ -122,12 +121,12 @@ def _with_room(
 
     Eight nodes ``level`` may all come from one word ``levels``, which has three queries.
     """
-    from perin.frameworks.perfect import layout
+    from perin.frameworks.oracle import assign_queries
 
     labels: dict[str, str] = {}
     for graph, sentence in zip(graphs, sentences, strict=True):
         target = framework.encode(graph, sentence, vocabulary)
-        unlabelled = layout(target, queries or framework.queries).unlabelled
+        unlabelled = assign_queries(target, queries or framework.queries).unlabelled
         if unlabelled.any():
             items = framework.label_items(graph, sentence)
             labels.update((fold(items[node].label), items[node].label) for node in np.flatnonzero(unlabelled))

@@ -6,7 +6,7 @@ from perin.contract.arrays import Bools
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.framework import Framework
-from perin.frameworks.steps.unlabelled import NamedUnlabelled, TopIsUnlabelled
+from perin.frameworks.steps import NamedUnlabelled, TopIsUnlabelled
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 

@@ -12,7 +12,7 @@ from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.decoding.tree import leaf_words, tree_structure
 from perin.frameworks.framework import Framework
-from perin.frameworks.steps.units import INNER, LEAF, LabelledUnits
+from perin.frameworks.steps import INNER, LEAF, LabelledUnits
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace

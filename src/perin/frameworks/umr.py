@@ -4,10 +4,8 @@ from dataclasses import replace
 
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
-from perin.frameworks.steps.inverses import NormalEdges
+from perin.frameworks.steps import SENSE, NormalEdges, PropertiesAsNodes, SensesAsProperties
 from perin.frameworks.steps.names import EntityNames
-from perin.frameworks.steps.properties import PropertiesAsNodes
-from perin.frameworks.steps.senses import SENSE, SensesAsProperties
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 

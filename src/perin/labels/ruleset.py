@@ -1,4 +1,4 @@
-"""A set of numbered rules and what it says about a node: its rules, target distribution and artificial anchors."""
+"""A set of numbered rules and what it says about a node: its rules and artificial anchors."""
 
 from __future__ import annotations
 
@@ -145,11 +145,6 @@ class RuleSet:
         if self.space.anchored:
             return [Encoding(ANY_TOKEN, number) for number in numbers if self._yields(number, label, forms, lemmas)]
         return [Encoding(token, number) for number in numbers for token in self._anchors(number, label, forms, lemmas)]
-
-    def distribution(self, item: LabelItem) -> dict[int, float]:
-        """The target distribution of the paper: uniform over the rules that yield the item's label."""
-        numbers = dict.fromkeys(encoding.rule for encoding in self.encodings(item))
-        return {number: 1 / len(numbers) for number in numbers}
 
     def anchors(self, item: LabelItem) -> tuple[int, ...]:
         """The artificial anchors of a node: the tokens from which a rule that is not absolute yields its label."""

@@ -136,19 +136,6 @@ class Model:
         self.treebanks[name] = replace(self.treebanks[name], null_limit=limit)
         self.network.treebanks[name] = self.treebanks[name].sizes
 
-    def treebank(self, framework: str | None = None, language: str | None = None) -> Treebank:
-        """The treebank of a framework and language; either may be left out where only one fits."""
-        fitting = [
-            treebank
-            for treebank in self.treebanks.values()
-            if framework in (None, treebank.vocabulary.framework) and language in (None, treebank.vocabulary.language)
-        ]
-        if len(fitting) == 1:
-            return fitting[0]
-        asked = " ".join(filter(None, (framework, language))) or "nothing in particular"
-        problem = "fits several of" if fitting else "is none of"
-        raise UsageError(f"the model has {', '.join(self.treebanks)}; {asked} {problem} them")
-
     @property
     def bits(self) -> int:
         """What the network computes with: 8 or 32."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perin.contract.target import Target
 from perin.learning.data.batches import TargetBatch
-from perin.learning.objective.matching import EPSILON, assign, match, match_scores, matching_of, unmatchable
+from perin.learning.objective.matching import EPSILON, assign, match, match_scores, matching_of
 
 
 def log_probabilities(rows, classes, seed=0):
@@ -124,8 +124,6 @@ def test_more_nodes_than_queries_keeps_the_best_and_shifts_nothing():
     matching = match(labels, None, TargetBatch([target], 2))
     assert matching.node_rows.tolist() == [-1, 1, 0]
     assert matching.node_slots.tolist() == [-1, 1, 0]
-    assert unmatchable(target, 2) == 1
-    assert unmatchable(target, 3) == 0
 
 
 def test_node_of_many_rules_is_seen():
@@ -144,7 +142,6 @@ def test_node_that_no_query_can_yield_is_left_out():
     labels = torch.tensor([[0.1, 0.9], [0.9, 0.1]]).log()
     matching = match(labels, None, TargetBatch([target], 1))
     assert matching.node_rows.tolist() == [1, -1]
-    assert unmatchable(target, 1) == 1
 
 
 def test_possible_pair_of_no_probability_is_better_than_none():
@@ -160,10 +157,3 @@ def test_slots_are_the_matched_queries_in_order():
     assert matching.node_slots.tolist() == [1, -1, 0, 2]
     assert matching.slots.lengths.tolist() == [2, 1]
     assert matching.node_rows.tolist() == [3, -1, 0, 5]
-
-
-def test_unmatchable_counts_what_no_matching_can_cover():
-    crowded = plain_target([[True, True]] * 3, [[(0, 1)], [(0, 2)], [(-1, 3)]])
-    assert unmatchable(crowded, 1) == 1
-    assert unmatchable(crowded, 2) == 0
-    assert unmatchable(plain_target(np.zeros((0, 3)), []), 2) == 0

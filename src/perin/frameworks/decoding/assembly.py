@@ -14,7 +14,7 @@ from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.lexicon import class_numbers
-from perin.frameworks.steps.step import FLAG
+from perin.frameworks.steps import FLAG
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.space import fold

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from perin.contract.sentence import Sentence, Token
-from perin.frameworks.steps.step import FLAG, flagged
+from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.constraints import Constraint
 from perin.graphs.framework_rules import FRAME, NAMED_ENTITIES, STRING_ARGUMENTS
 from perin.graphs.graph import Edge, Graph, Node

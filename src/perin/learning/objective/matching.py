@@ -9,12 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 from torch import Tensor
 from torch.nn import functional
 
-from perin.contract.target import Target
 from perin.learning.data.batches import TargetBatch
 from perin.network.layout import Layout
 
@@ -127,12 +124,3 @@ def matching_of(node_rows: Ints, targets: TargetBatch) -> Matching:
     counts = np.bincount(targets.query_layout.sequences[rows], minlength=targets.nodes.batch)
     node_slots = np.where(node_rows < 0, -1, np.searchsorted(rows, node_rows))
     return Matching(rows, Layout(counts), node_slots)
-
-
-def unmatchable(target: Target, queries: int) -> int:
-    """How many nodes of a target find no query, however good the network: more nodes than queries that fit them."""
-    nodes, rows, _ = TargetBatch([target], queries).candidates
-    shape = (len(target), target.mask.shape[1] * queries)
-    possible = csr_array((np.ones(len(nodes), dtype=np.int8), (nodes, rows)), shape=shape)
-    matched = maximum_bipartite_matching(possible, perm_type="column") if 0 not in shape else np.zeros(0)
-    return len(target) - int((matched >= 0).sum())

@@ -1,8 +1,8 @@
-"""The prediction that a faultless network would make: a target laid out on the queries of its sentence."""
+"""The oracle: the prediction of a network without errors, and the round trip of a graph through it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -13,13 +13,17 @@ from perin.contract.sentence import Sentence
 from perin.contract.target import Target
 from perin.frameworks.framework import Framework
 from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.graph import Graph
 from perin.labels.ruleset import ANY_TOKEN
+
+# The prediction that a faultless network would make: a target laid out on the queries of its sentence.
+
 
 _OUTSIDE, _UNLABELLED, _DROPPED = 1, 10**3, 10**6
 
 
 @dataclass(frozen=True)
-class Layout:
+class QueryAssignment:
     """Which query each node is laid on."""
 
     places: Ints
@@ -35,7 +39,7 @@ class Layout:
         return self.places < 0
 
 
-def layout(target: Target, queries: int) -> Layout:
+def assign_queries(target: Target, queries: int) -> QueryAssignment:
     """Lay nodes on queries at the least loss.
 
     As few as possible are dropped, and those with the fewest edges; then as few as possible lie where none of their
@@ -57,10 +61,10 @@ def layout(target: Target, queries: int) -> Layout:
     outside, unlabelled = np.zeros((2, count), dtype=np.bool_)
     outside[rows] = ~target.mask[rows, columns // queries]
     unlabelled[rows] = ~reachable[rows, columns // queries]
-    return Layout(places, outside, unlabelled)
+    return QueryAssignment(places, outside, unlabelled)
 
 
-def perfect_prediction(
+def oracle_prediction(
     framework: Framework, target: Target, sentence: Sentence, vocabulary: Vocabulary, queries: int, places: Ints
 ) -> Prediction:
     """One-hot scores of the shapes that the heads emit, with each node on its query; nodes of place -1 are missing.
@@ -128,3 +132,35 @@ def _one_hot(classes: Ints, count: int) -> Scores:
 
 def _rows(array: Bools | None, rows: Ints) -> Scores | None:
     return None if array is None else array[rows].astype(np.float32)
+
+
+# There and back: a graph to its target, the target to the oracle prediction, the prediction to a graph.
+
+
+@dataclass(frozen=True)
+class RoundTrip:
+    """The graph that came back, with the header of the one that went, and what was lost on the way."""
+
+    graph: Graph
+    nodes: int
+    """Nodes of the target."""
+    dropped: int
+    """Nodes that found no query."""
+    outside: int
+    """Nodes on a query of a token that the mask does not allow."""
+    unlabelled: int
+    """Nodes on a query from which no rule yields their label."""
+
+
+def round_trip(
+    framework: Framework, graph: Graph, sentence: Sentence, vocabulary: Vocabulary, queries: int | None = None
+) -> RoundTrip:
+    """Encode a graph and decode the oracle prediction of it; ``queries`` a token are the framework's if not given."""
+    queries = framework.queries if queries is None else queries
+    target = framework.encode(graph, sentence, vocabulary)
+    laid = assign_queries(target, queries)
+    prediction = oracle_prediction(framework, target, sentence, vocabulary, queries, laid.places)
+    decoded = framework.decode(prediction, vocabulary)
+    header = {name: getattr(graph, name) for name in ("id", "language", "flavor", "version", "time", "source", "input")}
+    counts = (int(nodes.sum()) for nodes in (laid.dropped, laid.outside, laid.unlabelled))
+    return RoundTrip(replace(decoded, **header), len(target), *counts)
