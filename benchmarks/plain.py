@@ -4,6 +4,10 @@ python benchmarks/plain.py [MODEL…] [--data ../shared/data] [--sentences 1000]
 
 Texts of the treebanks of a model's language, dev first, go through `perin parse --framework all` as lines of a file,
 and the result through `perin validate`, which must find nothing.
+
+A second table, for the frameworks with anchors, is about the texts of all dev files: how many content words have no
+node anchored to them, and how many nodes repeat another one of the same token, with 32 and with 8 bits, beside gold (on
+the framework's own dev file).
 """
 
 from __future__ import annotations
@@ -15,15 +19,21 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from machine import describe
 
 from perin.graphs.codecs.registry import load
+from perin.graphs.graph import Graph
 from perin.graphs.validation import findings
 from perin.model.model import Model
 from perin.model.sources import bundled, model_folder
+from perin.network.eightbit import supported
+from perin.parsing.parser import Parser
+from perin.scoring.omissions import repeated_nodes, without_node
+from perin.text import tokenize
+from perin.text.content import content_words
 
 
 def main() -> None:
@@ -37,6 +47,41 @@ def main() -> None:
     for name in arguments.models or bundled():
         for row in checked(name, arguments.data, arguments.sentences):
             print(f"{name:<10}{row}", flush=True)
+    print(
+        f"\n{'model':<10}{'treebank':<12}{'graphs of':<10}{'words':>8}{'without node':>14}{'nodes':>8}{'repeated':>10}"
+    )
+    for name in arguments.models or bundled():
+        for row in omissions(name, arguments.data, arguments.sentences):
+            print(f"{name:<10}{row}", flush=True)
+
+
+def omissions(name: str, data: Path, count: int) -> Iterator[str]:
+    """A row for gold and for each way of parsing, of each treebank with anchors."""
+    folder = model_folder(name)
+    anchored = [each for each in Model.load(folder).treebanks.values() if each.framework.anchoring is not None]
+    for treebank in anchored:
+        gold = list(itertools.islice(load(data / treebank.name / "dev.mrp.gz"), count))
+        yield f"{treebank.name:<12}{'gold':<10}{shares(gold, treebank.vocabulary.language)}"
+    for bits in (32, 8) if supported() else (32,):
+        parser = Parser.load(folder, bits=bits)
+        for treebank in anchored:
+            words = treebank.vocabulary
+            language = words.language or "eng"
+            lines = list(itertools.islice(texts(data, language, ("dev",)), count))
+            graphs = parser.parse(lines, words.framework, language, probabilities=False)
+            yield f"{treebank.name:<12}{f'{bits} bits':<10}{shares(graphs, language)}"
+
+
+def shares(graphs: Iterable[Graph], language: str | None) -> str:
+    """Content words and how many of them have no node; nodes with anchors and how many of them repeat another."""
+    words = lost = nodes = repeated = 0
+    for graph in graphs:
+        ranges = [(word.start, word.end) for word in content_words(tokenize(graph.input or "", language))]
+        words += len(ranges)
+        lost += len(without_node(graph, ranges))
+        nodes += sum(bool(node.anchors) for node in graph.nodes)
+        repeated += repeated_nodes(graph)
+    return f"{words:>8}{100 * lost / max(words, 1):>12.2f} %{nodes:>8}{100 * repeated / max(nodes, 1):>8.2f} %"
 
 
 def checked(name: str, data: Path, count: int) -> Iterator[str]:
@@ -67,10 +112,10 @@ def checked(name: str, data: Path, count: int) -> Iterator[str]:
                     yield f"{treebank:<12}{len(lines):>10}{found[treebank]:>8}{invalid[treebank]:>9}{rate:>10.0f}"
 
 
-def texts(data: Path, language: str) -> Iterator[str]:
+def texts(data: Path, language: str, splits: Sequence[str] = ("dev", "train")) -> Iterator[str]:
     """The texts of the treebanks of a language on one line each, those of dev first, each once."""
     seen = set()
-    for split in ("dev", "train"):
+    for split in splits:
         for path in sorted(data.glob(f"*-{language}/{split}.mrp.gz")):
             for graph in load(path):
                 text = " ".join((graph.input or "").split())
