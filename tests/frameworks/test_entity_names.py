@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from perin.frameworks.steps.step import FLAG
-
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.amr import AMR
+from perin.frameworks.steps import FLAG
 from perin.frameworks.steps.names import EntityNames
 from perin.graphs import Edge, Graph, Node, dumps
 from perin.graphs.framework_rules import broken
