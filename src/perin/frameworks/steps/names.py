@@ -25,8 +25,9 @@ _ROLES = ("ARG0", "ARG1", "ARG2", "mod")
 class Mend(Protocol):
     """A change of a decoded graph, before the steps back, after which it obeys some rules."""
 
-    rules: tuple[Constraint, ...]
-    """Decoding leaves these to the change."""
+    @property
+    def rules(self) -> tuple[Constraint, ...]:
+        """Decoding leaves these to the change."""
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph as it should be."""
