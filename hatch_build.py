@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("src/perin/network/native")
+FOLDER = Path("src/perin/native")
 LIBRARY = FOLDER / "libperin.so"
 
 
@@ -32,13 +31,24 @@ class CompilingHook(BuildHookInterface):
 def compiled(root: Path, warn: Any) -> bool:
     """Compile into a file beside the sources, replaced at once, for a running process may have it open."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
-    if not sys.platform.startswith("linux") or platform.machine() != "x86_64" or compiler is None:
+    if not sys.platform.startswith(("linux", "darwin")) or compiler is None:
         return False
     library = root / LIBRARY
     unfinished = library.with_suffix(f".{os.getpid()}")
     try:
         sources = map(str, sorted((root / FOLDER).glob("*.c")))
-        command = [compiler, "-O3", "-std=c11", "-shared", "-fPIC", *sources, "-o", str(unfinished), "-lm"]
+        command = [
+            compiler,
+            "-O3",
+            "-std=c11",
+            "-shared",
+            "-fPIC",
+            "-Wno-psabi",
+            *sources,
+            "-o",
+            str(unfinished),
+            "-lm",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             warn(f"{FOLDER} can't be compiled; parsing will be slower:\n{done.stderr}")

@@ -14,7 +14,6 @@ import importlib
 import importlib.util
 import tempfile
 import time
-import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,22 +23,19 @@ import torch
 from machine import describe
 from torch import Tensor, nn
 
+from perin.inference.encoders import SubwordEncoder
+from perin.inference.parts import Parameters
+from perin.inference.tape import Eager, Tape
 from perin.model.batches import BUDGET, MOST, cost, cut
-from perin.network.eightbit import to_eight_bits
+from perin.native import library as native_library
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
-from perin.network.kernels import Kernel, OwnKernel, TorchKernel
 from perin.network.layout import Layout
+from perin.network.sequences import Sequences
 from perin.parsing.reading import read_sentences
 
 Backend = Callable[[Tensor, Layout], Tensor]
 ROUNDS = 3
-
-
-def rounded(body: nn.Module, kernel: type[Kernel]) -> nn.Module:
-    """A module whose linear layers compute with 8 bits, inputs scaled row by row."""
-    to_eight_bits(body, kernel)
-    return body
 
 
 class LastLayer(nn.Module):
@@ -78,12 +74,20 @@ def packed(body: nn.Module) -> Backend:
     return lambda ids, layout: body(ids, layout)[-1]
 
 
-def without_native(backend: Backend) -> Backend:
-    """A backend of this package that leaves attention to PyTorch."""
+def without_torch(bits: int, *, native: bool) -> Backend:
+    """The encoder in C, or in NumPy."""
+    folder = encoder_folder("minilm")
+    config = read_config(folder)
+    weights = {f"body.{name}": weight.numpy() for name, weight in ours().state_dict().items()}
+    depth, width = int(config["num_hidden_layers"]), int(config["hidden_size"])
+    weights |= {"mixture.scores": np.zeros(depth), "pooling.bare": np.zeros(width)}
+    weights |= {"pooling.norm.weight": np.ones(width), "pooling.norm.bias": np.zeros(width)}
+    encoder = SubwordEncoder(Parameters(weights, bits=bits), config)
 
     def run(ids: Tensor, layout: Layout) -> Tensor:
-        with unittest.mock.patch("perin.network.attention.library", return_value=None):
-            return backend(ids, layout)
+        steps = Tape() if native else Eager()
+        states = encoder.states(steps, ids.numpy(), Sequences(layout.lengths))
+        return torch.from_numpy(steps.array(states[-1]))
 
     return run
 
@@ -130,10 +134,11 @@ def openvino() -> Backend:
 
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
-    "perin, no padding": lambda: packed(ours()),
-    "perin, no padding, no C code": lambda: without_native(packed(ours())),
-    "perin, 8 bits a row": lambda: packed(rounded(ours(), OwnKernel)),
-    "perin, 8 bits a row, no C code": lambda: without_native(packed(rounded(ours(), TorchKernel))),
+    "perin, PyTorch": lambda: packed(ours()),
+    "perin, C code": lambda: without_torch(32, native=True),
+    "perin, NumPy": lambda: without_torch(32, native=False),
+    "perin, 8 bits a row, C code": lambda: without_torch(8, native=True),
+    "perin, 8 bits a row, NumPy": lambda: without_torch(8, native=False),
     "transformers, SDPA": lambda: padded(library("sdpa")),
     "transformers, eager": lambda: padded(library("eager")),
     "transformers, torch.compile": lambda: padded(torch.compile(library("sdpa"), dynamic=True)),
@@ -172,9 +177,8 @@ def main() -> None:
     data = batches(arguments.file, arguments.limit)
     count = sum(layout.batch for _, layout in data)
     names = [name for name in BACKENDS if name not in arguments.skip]
-    for kernel, title in ((OwnKernel, "8 bits a row"), (TorchKernel, "8 bits a row, no C code")):
-        if not kernel.supported():
-            names = [name for name in names if name != f"perin, {title}"]
+    if native_library() is None:
+        names = [name for name in names if "C code" not in name]
     for package, title in (("onnxruntime", "ONNX"), ("openvino", "OpenVINO")):
         if any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxscript", package)):
             names = [name for name in names if title not in name]

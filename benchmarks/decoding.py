@@ -22,7 +22,8 @@ from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.repeats import learn_repeats
 from perin.graphs import load
 from perin.graphs.graph import Graph
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
+from perin.model.model import Model
 from perin.parsing.inference import predictions
 from perin.scoring import score
 from perin.scoring.statistics import contrast

@@ -29,7 +29,8 @@ from perin.frameworks.treebank import read_treebank
 from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Tolerant
 from perin.learning.run.evaluation import TYPES, parse_treebank
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
+from perin.model.model import Model
 from perin.model.pieces import needed_pieces
 from perin.model.sources import model_folder
 from perin.network.eightbit import supported
@@ -195,8 +196,8 @@ def dev_scores(parser: Parser, treebank: Treebank, path: Path, limit: int | None
 
 def _contents(parser: Parser, folder: Path) -> str:
     megabytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    parameters = sum(weight.numel() for weight in Model.load(folder).network.parameters()) / 1e6
-    settings = parser.model.settings
+    model = Model.load(folder)
+    parameters, settings = sum(weight.numel() for weight in model.network.parameters()) / 1e6, model.settings
     return (
         f"Parses text to {', '.join(parser.treebanks)} in one pass of the encoder `{settings.encoder}`. "
         f"{parameters:.1f} million parameters, {megabytes:.1f} MB." + _kept(folder / "encoder")

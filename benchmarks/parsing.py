@@ -56,7 +56,7 @@ def main() -> None:
 
         ways = {
             "one at a time, 32 bits": lambda: one_at_a_time(whole, name, graphs),
-            "batches in processes, 32 bits": bench(32),
+            "batches in threads, 32 bits": bench(32),
             "  with 8 bits": bench(8),
             "  with 8 bits and C code": bench(8, native=True),
         }
@@ -75,7 +75,7 @@ def one_at_a_time(parser: Parser, treebank: str, graphs: list[Graph]) -> float:
     """Sentences a second, from text to graph, without C code."""
     language = parser.treebanks[treebank].vocabulary.language
     before = time.perf_counter()
-    with unittest.mock.patch("perin.network.attention.library", return_value=None):
+    with unittest.mock.patch("perin.inference.tape.library", return_value=None):
         for graph in graphs:
             parse_batch(parser.model, [tokenize(graph.input or "", language)], [treebank], probabilities=False)
     return len(graphs) / (time.perf_counter() - before)

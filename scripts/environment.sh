@@ -1,5 +1,5 @@
 # Sourced by the other scripts: makes or mends the virtual environment.  Needs Python 3.10+ with venv and pip.
-#   environment EXTRAS    EXTRAS: names of the package's extras, such as "dev" or "minilm,train"
+#   environment EXTRAS    EXTRAS: names of the package's extras, such as "dev" or "draw,train"
 # A stamp inside the environment says what it was installed from.  It is written last, so an interrupted installation is
 # done again, and a lock keeps two runs from installing at once.
 
@@ -8,7 +8,7 @@ venv=${PERIN_VENV:-$here/.venv}
 
 environment() {
     local extras=$1 stamp=$venv/.installed-$1 wanted
-    wanted="$(cd -- "$here" && cat pyproject.toml constraints.txt hatch_build.py src/perin/network/native/*.[ch] | cksum) $here"
+    wanted="$(cd -- "$here" && cat pyproject.toml constraints.txt hatch_build.py src/perin/native/*.[ch] | cksum) $here"
     if installed; then return; fi
     mkdir -p -- "$(dirname -- "$venv")"
     exec 9>"$venv.lock"

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from perin.errors import MissingDependencyError, ModelError, PerinError, UsageError
-from perin.model.model import FORMAT, Model
+from perin.model.folder import FORMAT
+from perin.model.model import Model
 from perin.network.eightbit import EightBitLinear, supported
 from perin.network.encoders import sources
 from perin.network.settings import NetworkSettings

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from perin.errors import UsageError
-from perin.network.attention import Attention, attends_natively, rotated, visible
+from perin.network.attention import Attention, rotated, visible
 from perin.network.layout import Layout
 
 
@@ -48,25 +48,6 @@ def check_attention(attention, lengths):
     torch.testing.assert_close(result, torch.cat(expected), rtol=1e-4, atol=1e-5)
     expected = [naive(attention, own, own) for own in x.split(lengths) if len(own)]
     torch.testing.assert_close(attention(x, layout), torch.cat(expected), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.skipif(not attends_natively(16), reason="the package's C code was not compiled or can't run here")
-@pytest.mark.parametrize("scale", [1.0, 40.0])
-@pytest.mark.parametrize(
-    ("lengths", "memory_lengths"),
-    [([3], [5]), ([1, 4, 0, 2], [1, 17, 0, 16]), ([33, 70], [100, 15]), ([2, 3], [0, 4]), ([0], [3])],
-)
-@pytest.mark.parametrize(("width", "heads"), [(32, 2), (96, 2), (64, 1)])
-@torch.inference_mode()
-def test_c_code_attends_like_pytorch(width, heads, lengths, memory_lengths, scale, monkeypatch):
-    torch.manual_seed(0)
-    attention = Attention(width, heads, dropout=0.0).eval()
-    layout, memory_layout = Layout(lengths), Layout(memory_lengths)
-    x, memory = scale * torch.randn(layout.rows, width), scale * torch.randn(memory_layout.rows, width)
-    found = attention(x, layout, memory, memory_layout)
-    monkeypatch.setattr("perin.network.attention.library", lambda: None)
-    right = attention(x, layout, memory, memory_layout)
-    torch.testing.assert_close(found, right, rtol=1e-4, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("lengths", [[1, 1], [1, 3], [0, 2]])

@@ -1,4 +1,4 @@
-"""Products of eight-bit matrices by both kernels, against the same arithmetic in whole numbers."""
+"""Products of eight-bit matrices by PyTorch's kernel, against the same arithmetic in whole numbers."""
 
 import pytest
 import torch
@@ -6,15 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from perin.network import kernels
 from perin.network.eightbit import EightBitLinear
-from perin.network.kernels import LARGEST_SUM, OwnKernel, TorchKernel, rounded
+from perin.network.kernels import LARGEST_SUM, TorchKernel, rounded
 
 KERNELS = [
     pytest.param(
         kernel, marks=pytest.mark.skipif(not kernel.supported(), reason=f"{kernel.__name__} does not work here")
     )
-    for kernel in (OwnKernel, TorchKernel)
+    for kernel in (TorchKernel,)
 ]
 both = pytest.mark.parametrize("kernel", KERNELS)
 
@@ -98,30 +97,6 @@ def test_zeros_stay_zeros(kernel):
     assert torch.equal(EightBitLinear(linear, kernel)(torch.zeros(2, 8)), torch.zeros(2, 4))
     nn.init.zeros_(linear.weight)
     assert torch.equal(EightBitLinear(linear, kernel)(torch.ones(2, 8)), torch.zeros(2, 4))
-
-
-class Library:
-    """A compiled library on a processor with or without VNNI."""
-
-    def __init__(self, vnni):
-        self.has_vnni = lambda: int(vnni)
-
-
-@pytest.mark.parametrize(
-    ("library", "by_torch", "fastest"),
-    [
-        (None, False, None),
-        (None, True, TorchKernel),
-        (Library(False), True, OwnKernel),
-        (Library(True), True, TorchKernel),
-        (Library(True), False, OwnKernel),
-        (Library(False), False, OwnKernel),
-    ],
-)
-def test_the_fastest_kernel_is_taken(monkeypatch, library, by_torch, fastest):
-    monkeypatch.setattr(kernels, "library", lambda: library)
-    monkeypatch.setattr(TorchKernel, "supported", staticmethod(lambda: by_torch))
-    assert kernels.fastest() is fastest
 
 
 def test_other_processors_and_versions_of_pytorch(monkeypatch):

@@ -13,7 +13,8 @@ from perin.frameworks.registry import framework
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
+from perin.model.model import Model
 from perin.network.settings import NetworkSettings
 from perin.parsing.parser import Parser
 

@@ -73,8 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
 def table(figures: Figures) -> str:
     """The figures as lines of text."""
     memory = "unknown" if figures.memory is None else f"{figures.memory:.0f} MB"
-    if figures.worker_memory:
-        memory += f", the largest worker {figures.worker_memory:.0f} MB (the model is shared)"
     rows = [
         ("treebanks", ", ".join(figures.treebanks)),
         ("sentences", f"{figures.sentences} ({figures.tokens / figures.sentences:.1f} tokens each)"),

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, list or explain."""
-    from perin.errors import UsageError
+    from perin.errors import MissingDependencyError, UsageError
 
     if arguments.list:
         return _list()
@@ -36,8 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     from perin.learning.recipe import load_recipe
 
     recipe = load_recipe(arguments.recipe, arguments.set)
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        raise MissingDependencyError("torch", "training", "train") from None
     from perin.learning.run.journal import services
     from perin.learning.run.training import train
 

@@ -13,6 +13,7 @@ from perin.inference.parts import Attention, CharacterEmbedding, FeedForward, Pa
 from perin.inference.tape import Arithmetic, Value, softmax
 from perin.network.encoders.sources import first_position
 from perin.network.inputs import InputBatch
+from perin.network.sequences import Sequences
 from perin.network.settings import NetworkSettings
 
 
@@ -62,17 +63,18 @@ class SubwordEncoder:
         """The contextual vectors of the tokens [tokens, D]."""
         subwords = batch.subwords
         assert subwords is not None
-        lengths = subwords.windows.lengths
-        x = arithmetic.norm(
-            self.embeddings.norm, arithmetic.given(self.embeddings(subwords.ids, subwords.windows.places))
-        )
-        states = []
-        for layer in self.layers:
-            x = layer(arithmetic, x, lengths, len(subwords.ids))
-            states.append(x)
+        states = self.states(arithmetic, subwords.ids, subwords.windows)
         mixed = arithmetic.mix(states, self.weights, self.bare)
         pooled = arithmetic.pool(mixed, subwords.rows, subwords.tokens, batch.tokens.rows)
         return arithmetic.norm(self.norm, pooled)
+
+    def states(self, arithmetic: Arithmetic, ids: NDArray[np.int64], windows: Sequences) -> list[Value]:
+        """The output of each layer [rows, D] for packed subwords ``ids`` [rows]."""
+        embedded = arithmetic.given(self.embeddings(ids, windows.places))
+        states = [arithmetic.norm(self.embeddings.norm, embedded)]
+        for layer in self.layers:
+            states.append(layer(arithmetic, states[-1], windows.lengths, len(ids)))
+        return states[1:]
 
 
 class Embeddings:
@@ -83,9 +85,7 @@ class Embeddings:
 
     def __init__(self, parameters: Parameters, first: int, epsilon: float) -> None:
         self.words = parameters.stored("words.weight")
-        self.scales: NDArray[Any] | None = None
-        if self.words.dtype == np.int8:
-            self.scales = parameters.array("words.scales").reshape(-1, 1)
+        self.scales = parameters.scales("words.weight")
         self.places = parameters.array("positions.weight")[first:] + parameters.array("types.weight")[0]
         self.norm = parameters.norm("norm", epsilon)
 
@@ -93,7 +93,7 @@ class Embeddings:
         """[rows, D] of some subwords at some places of their windows."""
         words = self.words[ids].astype(np.float32)
         if self.scales is not None:
-            words *= self.scales[ids]
+            words *= self.scales[ids, None]
         words += self.places[places]
         result: Floats = words
         return result

@@ -38,16 +38,20 @@ class Linear:
     """``x W' + b`` of weights W [D', D] in 32 bits or in eight.
 
     In eight bits each output has a scale of its own for its weights, and each row of the input one for its values, so
-    that a row's result does not depend on the other rows.  Sums of products are exact whole numbers.
+    that a row's result does not depend on the other rows.  Sums of products are exact whole numbers.  With ``scales``
+    [D'], weights are such whole numbers already.
     """
 
-    def __init__(self, weight: NDArray[Any], bias: NDArray[Any] | None, bits: int = 32) -> None:
+    def __init__(
+        self, weight: NDArray[Any], bias: NDArray[Any] | None, bits: int = 32, scales: Floats | None = None
+    ) -> None:
         assert bits in (8, 32)
         self.outputs, self.inputs = weight.shape
         self.bits = bits
-        weight = np.asarray(weight, dtype=np.float32)
-        whole, scales = rounded(weight) if bits == 8 else (weight, np.zeros(0, dtype=np.float32))
-        self._arrays = _packed(whole, scales, np.zeros(self.outputs) if bias is None else bias)
+        if scales is None:
+            weight = np.asarray(weight, dtype=np.float32)
+            weight, scales = rounded(weight) if bits == 8 else (weight, np.zeros(0, dtype=np.float32))
+        self._arrays = _packed(weight, scales, np.zeros(self.outputs) if bias is None else bias)
         self._structure = self._described()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -37,14 +37,24 @@ class Parameters:
         except KeyError:
             raise ModelError(f"the model's weights lack {self.prefix}{name}; get the model again") from None
 
+    def scales(self, name: str) -> Floats | None:
+        """The scales [rows] of weights that are stored as whole numbers [rows, …], else None."""
+        if self.stored(name).dtype != np.int8:
+            return None
+        return np.ascontiguousarray(self.stored(f"{name}.scale"), dtype=np.float32)
+
     def array(self, name: str) -> Floats:
         """Weights in 32 bits."""
-        return np.ascontiguousarray(self.stored(name), dtype=np.float32)
+        weight, scales = np.ascontiguousarray(self.stored(name), dtype=np.float32), self.scales(name)
+        return weight if scales is None else weight * scales[:, None]
 
     def linear(self, name: str) -> Linear:
-        """A linear layer."""
+        """A linear layer; in eight bits with the whole numbers that are stored, if there are any."""
+        stored, scales = self.stored(f"{name}.weight"), self.scales(f"{name}.weight")
         bias = self.stored(f"{name}.bias") if self.has(f"{name}.bias") else None
-        return Linear(self.stored(f"{name}.weight"), bias, self.bits)
+        if self.bits == 8:
+            return Linear(stored, bias, 8, scales)
+        return Linear(self.array(f"{name}.weight"), bias)
 
     def norm(self, name: str, epsilon: float = 1e-5) -> Norm:
         """A layer norm."""

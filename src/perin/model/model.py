@@ -1,31 +1,17 @@
-"""A model: a network with the treebanks it was trained on, and the folder that it is kept in.
-
-    config.json              what the network is made of, its treebanks, the version of this format
-    weights.safetensors      the weights, in half or single precision or in eight bits
-    vocabularies/NAME.json   rules and classes of each treebank
-    encoder/                 configuration and tokenizer of a pretrained encoder
-    README.md                the model card
-
-Word embeddings that training left as they were may be left out; they are then taken from the encoder.  A model that is
-stored with ``rounded`` has all that it needs in its folder.
-No file of a model is code: nothing is ever unpickled.
-"""
+"""A model with its network in PyTorch, to be trained or to be computed where only PyTorch can do it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 import perin
-from perin.errors import InputError, ModelError, UsageError
-from perin.frameworks.framework import Framework
-from perin.frameworks.registry import framework
-from perin.frameworks.vocabulary import Vocabulary
+from perin.errors import ModelError, UsageError
+from perin.model.folder import FORMAT, WEIGHTS, ModelFolder, Treebank, write_json
 from perin.model.weights import (
     TABLE,
     WORDS,
@@ -41,57 +27,12 @@ from perin.model.weights import (
 from perin.network.eightbit import EightBitLinear, linear_layers, rounding, supported, to_eight_bits
 from perin.network.encoders.pruning import write_pruned
 from perin.network.encoders.sources import copy_description, encoder_folder, encoder_title
-from perin.network.inputs import Preparation
+from perin.network.inputs import InputBatch, Preparation
 from perin.network.network import Network
+from perin.network.outputs import Output
+from perin.network.predict import predict
 from perin.network.settings import CHARACTERS, NetworkSettings
-from perin.network.sizes import NULL_LIMIT, HeadSizes
 from perin.network.unfilled import Unfilled
-
-WEIGHTS = "weights.safetensors"
-
-FORMAT = 2
-"""The version of the folder's form; raised when older code can't read what newer code writes."""
-
-
-@dataclass(frozen=True)
-class Treebank:
-    """What a model knows of a treebank: its framework, its vocabulary, and which heads it shares with its family."""
-
-    vocabulary: Vocabulary
-    queries: int
-    family: str = ""
-    shared: tuple[str, ...] = ()
-    null_limit: float = NULL_LIMIT
-    """A query becomes a node if its probability of null is below this; chosen on dev."""
-
-    @property
-    def name(self) -> str:
-        """Such as ``eds-eng``."""
-        return "-".join(filter(None, (self.vocabulary.framework, self.vocabulary.language)))
-
-    @property
-    def framework(self) -> Framework:
-        """The framework, in the variant of the language."""
-        return framework(self.vocabulary.framework, self.vocabulary.language)
-
-    @property
-    def sizes(self) -> HeadSizes:
-        """The sizes of the treebank's heads."""
-        form, words = self.framework, self.vocabulary
-        return HeadSizes(
-            queries=self.queries,
-            rules=len(words.rules),
-            edge_labels=len(words.edge_labels),
-            multi_label=form.multilabel,
-            anchors=form.anchoring is not None,
-            edge_attributes=len(words.edge_attributes) + 1 if words.edge_attributes else 0,
-            properties=form.has_flag,
-            property_classes=tuple((name, len(values) + 1) for name, values in words.property_classes.items()),
-            tops=form.has_tops,
-            null_limit=self.null_limit,
-            family=self.family,
-            shared=frozenset(self.shared),
-        )
 
 
 @dataclass
@@ -135,6 +76,10 @@ class Model:
         """Make the queries of a treebank nodes whose probability of null is below a limit."""
         self.treebanks[name] = replace(self.treebanks[name], null_limit=limit)
         self.network.treebanks[name] = self.treebanks[name].sizes
+
+    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
+        """What the network, which must be in evaluation mode, says about sentences for some treebanks."""
+        return predict(self.network, inputs, treebanks)
 
     @property
     def bits(self) -> int:
@@ -191,8 +136,8 @@ class Model:
         write_weights(weights, folder / WEIGHTS, half=half, rounded=self._rounded(weights) if rounded else None)
         (folder / "vocabularies").mkdir()
         for name, treebank in self.treebanks.items():
-            _write_json(folder / "vocabularies" / f"{name}.json", treebank.vocabulary.to_json())
-        _write_json(folder / "config.json", self._config(settings, left_out))
+            write_json(folder / "vocabularies" / f"{name}.json", treebank.vocabulary.to_json())
+        write_json(folder / "config.json", self._config(settings, left_out))
         if card:
             (folder / "README.md").write_text(card, encoding="utf-8")
 
@@ -227,104 +172,14 @@ class Model:
     @classmethod
     def load(cls, folder: Path) -> Model:
         """Read a model folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used."""
-        config = _read_config(folder)
-        settings = _settings(config, folder)
-        treebanks = _treebanks(config, folder)
-        described = folder / "encoder"
-        source = settings if settings.encoder == CHARACTERS else replace(settings, encoder=str(described))
+        read = ModelFolder.read(folder)
         try:
             with Unfilled():
-                network = Network(source, {name: each.sizes for name, each in treebanks.items()}, pretrained=False)
-            preparation = Preparation(source)
+                network = Network(read.source, read.sizes, pretrained=False)
+            preparation = Preparation(read.source)
         except UsageError as error:
             raise ModelError(f"{folder / 'config.json'}: {error}") from None
-        path = folder / WEIGHTS
-        weights, rounded = read_weights(path)
-        assign_weights(network, weights | encoder_weights(settings, _left_out(config, folder)), path)
+        weights, rounded = read_weights(read.weights)
+        assign_weights(network, weights | encoder_weights(read.settings, read.left_out), read.weights)
         keep_rounded(network, rounded)
-        return cls(settings, treebanks, network.eval(), preparation, config.get("notes", {}), described)
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    if not folder.is_dir():
-        raise ModelError(f"there is no model folder {folder}")
-    config = _read_json(path)
-    version = config.get("format")
-    if not isinstance(version, int):
-        raise ModelError(f"{path} is no configuration of a PERIN model: it has no 'format'")
-    if version > FORMAT:
-        raise ModelError(f"{folder} has format {version}, this PERIN reads up to {FORMAT}; run: pip install -U perin")
-    return config
-
-
-def _settings(config: Mapping[str, Any], folder: Path) -> NetworkSettings:
-    path = folder / "config.json"
-    try:
-        settings = NetworkSettings(**config["network"])
-    except (KeyError, TypeError) as error:
-        raise ModelError(f"{path}: the network's settings can't be used ({error})") from None
-    for option in fields(settings):
-        value = getattr(settings, option.name)
-        kinds = _KINDS[type(option.default)]
-        if type(value) not in kinds or not option.metadata["check"](value):
-            raise ModelError(f"{path}: {value!r} can't be the network's {option.name}")
-    return settings
-
-
-_KINDS: dict[type, tuple[type, ...]] = {
-    str: (str,),
-    bool: (bool,),
-    int: (int,),
-    float: (int, float),
-    type(None): (int, float, type(None)),
-}
-"""What a setting may be whose default is of some type."""
-
-
-def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
-    treebanks = {}
-    path = folder / "config.json"
-    try:
-        for name, entry in config["treebanks"].items():
-            path = folder / "vocabularies" / f"{name}.json"
-            vocabulary = Vocabulary.from_json(_read_json(path))
-            path = folder / "config.json"
-            queries, family, shared = entry["queries"], entry["family"], entry["shared"]
-            limit = entry.get("null_limit", NULL_LIMIT)
-            if type(queries) is not int or queries < 1 or not isinstance(family, str) or not isinstance(shared, list):
-                raise ValueError(f"{name}: {entry}")
-            if type(limit) is not float or not 0 < limit <= 1:
-                raise ValueError(f"{name}: {entry}")
-            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), limit)
-            _ = treebanks[name].sizes
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
-    except (InputError, UsageError) as error:
-        raise ModelError(f"{path}: {error}; get the model again") from None
-    if not treebanks:
-        raise ModelError(f"{path} names no treebanks; get the model again")
-    return treebanks
-
-
-def _left_out(config: Mapping[str, Any], folder: Path) -> dict[str, int]:
-    left_out = config.get("left_out") or {}
-    if not isinstance(left_out, dict):
-        raise ModelError(f"{folder / 'config.json'}: left_out can't be {left_out!r}; get the model again")
-    return left_out
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{path} is missing; get the model again") from None
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
-    if not isinstance(data, dict):
-        raise ModelError(f"{path} holds no JSON object; get the model again")
-    return data
-
-
-def _write_json(path: Path, data: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        return cls(read.settings, read.treebanks, network.eval(), preparation, read.notes, read.described)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from perin.errors import ModelError
+from perin.model.folder import SCALE
 from perin.network.eightbit import keep_rounding
 from perin.network.encoders.encoder import build_encoder
 from perin.network.network import Network
@@ -28,7 +29,6 @@ WORDS = "encoder.body.embeddings.words.weight"
 """The word embeddings of a pretrained encoder of the BERT family."""
 TABLE = ".table"
 """What the names of tables of character n-grams end in."""
-SCALE = ".scale"
 
 Rounded: TypeAlias = tuple[Tensor, Tensor]
 """Whole numbers [rows, …] and the scales of the rows [rows]."""

@@ -11,7 +11,6 @@ from torch.nn import functional
 from perin.errors import UsageError
 from perin.network.dropout import Dropout, dropped
 from perin.network.layout import Layout
-from perin.network.native import library
 
 SMALL = 512 * 512
 """Pairs of query and key up to which plain products are faster than the fused kernel, which needs less memory."""
@@ -62,8 +61,6 @@ class Attention(nn.Module):
         """
         if not layout.batch:
             return queries
-        if not self.rotary and attends_natively(queries.shape[-1] // self.heads):
-            return natively_attended(queries, layout, memories, keys, self.heads)
         query, key, value = self._parts(queries, memories)
         parts = ((query, layout), (key, keys), (value, keys))
         sequences = zip(*(torch.split(part, own.lengths.tolist(), dim=1) for part, own in parts), strict=True)
@@ -141,24 +138,6 @@ def attended(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     nothing = query.new_zeros(())
     weights = torch.baddbmm(nothing, query, key.transpose(1, 2), beta=0, alpha=query.shape[-1] ** -0.5)
     return torch.bmm(weights.softmax(-1), value)
-
-
-def attends_natively(size: int) -> bool:
-    """Whether :func:`natively_attended` works here for heads of a size."""
-    return size % 16 == 0 and library() is not None
-
-
-def natively_attended(queries: Tensor, layout: Layout, memories: Tensor, keys: Layout, heads: int) -> Tensor:
-    """Attention within all sequences by the package's C code; ``queries`` [rows, D], ``memories`` [rows', 2 D]."""
-    native = library()
-    assert native is not None
-    queries, memories = queries.contiguous(), memories.contiguous()
-    result = torch.empty_like(queries)
-    lengths = (layout.lengths.ctypes.data, keys.lengths.ctypes.data)
-    sizes = (layout.batch, heads, queries.shape[-1] // heads)
-    if native.attention(queries.data_ptr(), memories.data_ptr(), *lengths, *sizes, result.data_ptr()):
-        raise MemoryError(f"no memory for attention in a sequence of {keys.longest}")
-    return result
 
 
 def rotated(x: Tensor) -> Tensor:

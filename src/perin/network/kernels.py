@@ -1,7 +1,4 @@
-"""Products of eight-bit matrices: by the kernel of this package (``native/linear.c``) or by that of PyTorch.
-
-Both get the same whole numbers; their results differ by no more than rounding to 32-bit floats.
-"""
+"""Products of eight-bit matrices by PyTorch's kernel, with the same whole numbers as in ``inference/layers.py``."""
 
 from __future__ import annotations
 
@@ -11,18 +8,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from perin.network.native import Layer, library
-
 LARGEST_INPUT = 127
 """Rounded inputs range from minus this to this."""
 LARGEST_SUM = 128
 """The positive weights of four inputs that are added in 16 bits add up to at most this, and so do the negative ones:
 255 (an input as the processor wants it, without sign) times this is less than 2 ** 15."""
-STEP, OUTPUTS = 8, 16
-"""Inputs and outputs of the tiles that ``linear.c`` computes at a time."""
-
-ACTIVATIONS = {"relu": 0, "gelu": 1}
-"""Of :func:`feedforward`, as ``linear.c`` numbers them."""
+STEP = 8
+"""Inputs of the tiles that ``linear.c`` computes at a time."""
 
 _SMALLEST = 1e-12
 _ZERO = 128
@@ -53,59 +45,8 @@ def rounded(weights: Tensor) -> tuple[Tensor, Tensor]:
     return (weights / scales[:, None]).round().to(torch.int8), scales
 
 
-def fastest() -> type[Kernel] | None:
-    """The kernel to use on this processor, or None if there is none."""
-    own, by_torch = library(), TorchKernel.supported()
-    if own is not None and not (by_torch and own.has_vnni()):
-        return OwnKernel
-    return TorchKernel if by_torch else None
-
-
-class OwnKernel:
-    """That of this package: rounds, multiplies and scales in one go, on one core; for processors with AVX2."""
-
-    def __init__(self, weights: Tensor, scales: Tensor, bias: Tensor | None) -> None:
-        outputs, inputs = weights.shape
-        tiles = _padded(_padded(weights, STEP, 1), OUTPUTS, 0)
-        halves = tiles.view(len(tiles) // OUTPUTS, 2, OUTPUTS // 2, tiles.shape[1] // STEP, 2, STEP // 2)
-        self._arrays = (  # kept, for the layer has only their addresses
-            halves.permute(0, 3, 4, 1, 2, 5).contiguous(),
-            _padded(scales, OUTPUTS, 0),
-            tiles.sum(1, dtype=torch.int32) * _ZERO,
-            _padded(torch.zeros(outputs) if bias is None else bias.detach().float(), OUTPUTS, 0),
-        )
-        self.layer = Layer(inputs, outputs, *(array.data_ptr() for array in self._arrays))
-
-    @staticmethod
-    def supported() -> bool:
-        """Whether it was compiled and this processor has the instructions."""
-        return library() is not None
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """``x`` […, D] to […, D']."""
-        x, layer, own = x.contiguous(), self.layer, library()
-        assert own is not None
-        assert x.shape[-1] == layer.inputs
-        result = x.new_empty(*x.shape[:-1], layer.outputs)
-        if own.linear(layer, x.data_ptr(), x.numel() // layer.inputs, result.data_ptr()):
-            raise MemoryError(f"no memory for {layer.inputs} rounded inputs")
-        return result
-
-
-def feedforward(first: OwnKernel, second: OwnKernel, activation: int, x: Tensor) -> Tensor:
-    """``x`` […, D] to […, D'] through two layers with one of :data:`ACTIVATIONS` between them."""
-    x, own = x.contiguous(), library()
-    assert own is not None
-    assert (x.shape[-1], first.layer.outputs) == (first.layer.inputs, second.layer.inputs)
-    result = x.new_empty(*x.shape[:-1], second.layer.outputs)
-    rows = x.numel() // first.layer.inputs
-    if own.feedforward(first.layer, second.layer, activation, x.data_ptr(), rows, result.data_ptr()):
-        raise MemoryError(f"no memory for {second.layer.inputs} rounded inputs")
-    return result
-
-
 class TorchKernel:
-    """That of PyTorch (FBGEMM), which knows scales of whole matrices only; faster where a processor has VNNI."""
+    """That of PyTorch (FBGEMM), which knows scales of whole matrices only."""
 
     def __init__(self, weights: Tensor, scales: Tensor, bias: Tensor | None) -> None:
         zeros = torch.zeros(len(weights), dtype=torch.int64)

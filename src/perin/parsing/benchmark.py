@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import torch
-
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError, UsageError
+from perin.inference.tape import arithmetic
 from perin.model.batches import BUDGET, MOST, cost, cut
-from perin.network.native import library
-from perin.network.predict import predict_encoded
+from perin.model.trained import TrainedModel
+from perin.native import library
 from perin.parsing.inference import decoded, predicted, prepared
 from perin.parsing.parser import Frameworks, Parser
 from perin.parsing.reading import read_sentences
+from perin.parsing.workers import cores
 
 PARTS = ("prepare", "encoder", "decoder and heads", "graph decoding")
 SHORT = 10
@@ -56,8 +56,6 @@ class Figures:
     """All sentences, CPU time on one core by part; reading and writing files apart."""
     memory: float | None
     """The most memory that the process held, in MB; None where the system does not tell."""
-    worker_memory: float | None
-    """The same of the largest of its workers, most of it shared with the process; 0 without any."""
 
     @property
     def sentences_per_second(self) -> float:
@@ -130,12 +128,11 @@ def _measured(
     first, *later = [_clocked(parser, [short], framework, language) for _ in range(_REPEATS)]
     _clocked(parser, sentences[: 2 * MOST], framework, language)
     seconds = _clocked(parser, sentences, framework, language)
-    memory, worker_memory = _peaks()
     return Figures(
         names,
         len(sentences),
         sum(map(len, sentences)),
-        threads or torch.get_num_threads(),
+        threads or cores(),
         parser.model.bits,
         library() is not None,
         loaded - started,
@@ -144,8 +141,7 @@ def _measured(
         statistics.median(later),
         seconds,
         _parts(parser, sentences, names),
-        memory,
-        worker_memory,
+        _peak(),
     )
 
 
@@ -159,35 +155,35 @@ def _clocked(
     return time.perf_counter() - before
 
 
-@torch.inference_mode()
 def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) -> dict[str, float]:
     model = parser.model
     costs = [cost(len(sentence)) for sentence in sentences]
     totals = [0.0] * len(PARTS)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     for batch in cut(sorted(range(len(sentences)), key=costs.__getitem__), costs, budget=BUDGET, most=MOST):
         chosen = [sentences[index] for index in batch]
         marks = [time.process_time()]
         inputs = prepared(model, chosen)
         marks.append(time.process_time())
-        encoding = model.network.encode(inputs)
-        marks.append(time.process_time())
-        outputs = predict_encoded(model.network, encoding, names)
+        if isinstance(model, TrainedModel):
+            steps = arithmetic()
+            encoding = model.network.encode(steps, inputs)
+            steps.array(encoding.tokens)  # runs the steps so far
+            marks.append(time.process_time())
+            outputs = {name: model.network.outputs(steps, encoding, name) for name in names}
+        else:
+            marks.append(time.process_time())
+            outputs = model.predict(inputs, names)
         marks.append(time.process_time())
         decoded(model, predicted(model, chosen, outputs))
         marks.append(time.process_time())
         totals = [total + after - before for total, before, after in zip(totals, marks, marks[1:], strict=False)]
-    torch.set_num_threads(threads)
     return dict(zip(PARTS, totals, strict=True))
 
 
-def _peaks() -> tuple[float | None, float | None]:
-    """Of this process and of its largest child so far."""
+def _peak() -> float | None:
     if os.name != "posix":
-        return None, None
+        return None
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
-    of_self, of_children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return of_self.ru_maxrss * unit / 1e6, of_children.ru_maxrss * unit / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

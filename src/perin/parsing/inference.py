@@ -10,10 +10,9 @@ from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError
 from perin.graphs.graph import Graph
 from perin.model.batches import BUDGET, MOST, cost, cut
-from perin.model.model import Model
+from perin.model.trained import Predictor
 from perin.network.inputs import InputBatch, Words
 from perin.network.outputs import Output
-from perin.network.predict import predict
 
 SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
 """What may go wrong with one sentence, memory that does not suffice included, without stopping the others."""
@@ -39,13 +38,13 @@ def words_of(sentence: Sentence) -> Words:
     )
 
 
-def prepared(model: Model, sentences: Sequence[Sentence]) -> InputBatch:
+def prepared(model: Predictor, sentences: Sequence[Sentence]) -> InputBatch:
     """Sentences as one batch of the network."""
     return model.preparation.collate(model.preparation([words_of(sentence) for sentence in sentences]))
 
 
 def predicted(
-    model: Model, sentences: Sequence[Sentence], outputs: dict[str, list[Output]]
+    model: Predictor, sentences: Sequence[Sentence], outputs: dict[str, list[Output]]
 ) -> list[dict[str, Prediction]]:
     """Of each sentence what the network says about it for each treebank."""
     return [
@@ -55,7 +54,7 @@ def predicted(
 
 
 def decoded(
-    model: Model,
+    model: Predictor,
     predictions: Sequence[dict[str, Prediction]],
     *,
     probabilities: bool = False,
@@ -75,7 +74,7 @@ def decoded(
 
 
 def parse_batch(
-    model: Model,
+    model: Predictor,
     sentences: Sequence[Sentence],
     treebanks: Sequence[str],
     *,
@@ -84,7 +83,7 @@ def parse_batch(
 ) -> list[Parsed]:
     """What becomes of each sentence; one that fails does not harm the others."""
     try:
-        outputs = predict(model.network, prepared(model, sentences), treebanks)
+        outputs = model.predict(prepared(model, sentences), treebanks)
         found = predicted(model, sentences, outputs)
         graphs = decoded(model, found, probabilities=probabilities, constraints=constraints)
         return [Parsed(*pair) for pair in zip(sentences, graphs, strict=True)]
@@ -99,21 +98,26 @@ def parse_batch(
 
 
 def predictions(
-    model: Model, sentences: Sequence[Sentence], treebanks: Sequence[str], *, budget: float = BUDGET, most: int = MOST
+    model: Predictor,
+    sentences: Sequence[Sentence],
+    treebanks: Sequence[str],
+    *,
+    budget: float = BUDGET,
+    most: int = MOST,
 ) -> Iterator[tuple[int, dict[str, Prediction]]]:
     """The number of each sentence and what the network says about it for each treebank, in order of cost.
 
-    The model's network must be in evaluation mode.
+    A network in PyTorch must be in evaluation mode.
     """
     costs = [cost(len(sentence)) for sentence in sentences]
     order = sorted(range(len(sentences)), key=costs.__getitem__)
     for batch in cut(order, costs, budget=budget, most=most):
         chosen = [sentences[index] for index in batch]
-        outputs = predict(model.network, prepared(model, chosen), treebanks)
+        outputs = model.predict(prepared(model, chosen), treebanks)
         yield from zip(batch, predicted(model, chosen, outputs), strict=True)
 
 
-def graphs_of(model: Model, sentences: Sequence[Sentence], treebank: str) -> list[Graph]:
+def graphs_of(model: Predictor, sentences: Sequence[Sentence], treebank: str) -> list[Graph]:
     """The graph of each sentence, in the order of the sentences."""
     known = model.treebanks[treebank]
     graphs: dict[int, Graph] = {}
@@ -122,7 +126,7 @@ def graphs_of(model: Model, sentences: Sequence[Sentence], treebank: str) -> lis
     return [graphs[index] for index in range(len(sentences))]
 
 
-def _prediction(model: Model, sentence: Sentence, treebank: str, output: Output) -> Prediction:
+def _prediction(model: Predictor, sentence: Sentence, treebank: str, output: Output) -> Prediction:
     return Prediction(
         sentence,
         model.treebanks[treebank].queries,

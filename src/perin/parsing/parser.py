@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, cast, overload
 
 from perin.contract.sentence import Sentence
-from perin.errors import InputError, UsageError
+from perin.errors import InputError, ModelError, UsageError
 from perin.files import check_distinct
 from perin.graphs.graph import Graph
 from perin.model.batches import MOST
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
 from perin.model.sources import model_folder
+from perin.model.trained import Predictor, TrainedModel, load_model
 from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
 from perin.parsing.streaming import in_order
@@ -48,7 +49,7 @@ class Parser:
     """
 
     def __init__(
-        self, model: Model, *, threads: int | None = None, longest: int = LONGEST, constraints: bool = True
+        self, model: Predictor, *, threads: int | None = None, longest: int = LONGEST, constraints: bool = True
     ) -> None:
         if threads is not None and threads < 1:
             raise UsageError(f"a parser needs at least one thread, not {threads}")
@@ -68,18 +69,21 @@ class Parser:
         longest: int = LONGEST,
         bits: int | None = None,
         constraints: bool = True,
+        device: str | None = None,
     ) -> Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
-        ``bits``: 32, or 8, which is faster where the processor has instructions for it; by default what the model says
-        is enough.  ``constraints``: see :class:`Parser`.  A first word is parsed right away, so that no later sentence
-        waits for dictionaries.
+        ``bits``: 32, or 8, which is faster; by default what the model says is enough.  ``device`` such as ``"cuda"``
+        needs PyTorch (``pip install 'perin[train]'``), and so do encoders that NumPy does not know.  ``constraints``: see
+        :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
-        model = Model.load(model_folder(name, revision=revision, offline=offline))
-        model.round_weights(bits)
-        first, treebank = next(iter(model.treebanks.items()))
-        parse_batch(model, [tokenize("word", treebank.vocabulary.language)], [first], probabilities=False)
+        folder = model_folder(name, revision=revision, offline=offline)
+        model = load_model(folder, bits=bits, device=device)
+        word = tokenize("word", next(iter(model.treebanks.values())).vocabulary.language)
+        parsed = parse_batch(model, [word], list(model.treebanks), probabilities=False)
+        if parsed[0].error is not None:
+            raise ModelError(f"{folder}: the model does not work ({parsed[0].error}); get it again")
         return cls(model, threads=threads, longest=longest, constraints=constraints)
 
     def __repr__(self) -> str:
@@ -255,7 +259,9 @@ class Parser:
             found = iter(parse_batch(self.model, sound, treebanks, **options) if sound else ())
             return [finished(next(found) if item.error is None else item) for item in batch]
 
-        return in_order(self._read(texts, spoken), _size, work, threads=self.threads, most=most)
+        # A network in PyTorch shares each product among all cores by itself.
+        threads = self.threads if isinstance(self.model, TrainedModel) else 1
+        return in_order(self._read(texts, spoken), _size, work, threads=threads, most=most)
 
     def parse_file(
         self,
@@ -340,6 +346,7 @@ def load(
     longest: int = LONGEST,
     bits: int | None = None,
     constraints: bool = True,
+    device: str | None = None,
 ) -> Parser:
     """Load a parser: :meth:`Parser.load` under a shorter name."""
     return Parser.load(
@@ -350,6 +357,7 @@ def load(
         longest=longest,
         bits=bits,
         constraints=constraints,
+        device=device,
     )
 
 

@@ -18,7 +18,7 @@ from perin.learning.data.batches import Example
 from perin.learning.data.corpus import load_corpus
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
 from perin.learning.recipe import load_recipe
-from perin.model.model import Treebank
+from perin.model.folder import Treebank
 from perin.network.inputs import SentenceInput
 
 

@@ -8,7 +8,8 @@ from perin.learning.data.corpus import Split
 from perin.learning.run import null_threshold as limits
 from perin.learning.run.evaluation import Evaluation
 from perin.learning.run.null_threshold import LIMITS, choose_null_limits
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
+from perin.model.model import Model
 
 
 def treebank(framework):

@@ -10,7 +10,8 @@ from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import RuleSpace
 from perin.learning.run.start import take_weights
-from perin.model.model import Model, Treebank
+from perin.model.folder import Treebank
+from perin.model.model import Model
 
 
 def treebank(*labels: str, edges: tuple[str, ...] = ("ARG1", "BV")) -> Treebank:

@@ -24,7 +24,7 @@ from perin.graphs.graph import Graph, Node
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
 from perin.learning.recipe import Recipe, TreebankRecipe
-from perin.model.model import Treebank
+from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
 from perin.parsing.inference import words_of

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from perin.errors import ModelError
 from perin.network.attention import Attention, FeedForward, added
 from perin.network.dropout import Dropout
-from perin.network.encoders.sources import first_position
+from perin.network.encoders.sources import EMBEDDINGS, first_position
 from perin.network.layout import Layout
 
 _ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
@@ -118,7 +118,7 @@ def renamed_weights(weights: Mapping[str, Tensor], depth: int) -> dict[str, Tens
             if len(found) == len(theirs):
                 renamed[f"{ours}.{kind}"] = torch.cat(found).float()
 
-    for ours, theirs in _EMBEDDINGS.items():
+    for ours, theirs in EMBEDDINGS.items():
         take(f"embeddings.{ours}", f"embeddings.{theirs}")
     for number in range(depth):
         for ours, parts in _LAYER.items():
@@ -126,12 +126,6 @@ def renamed_weights(weights: Mapping[str, Tensor], depth: int) -> dict[str, Tens
     return renamed
 
 
-_EMBEDDINGS = {
-    "words": "word_embeddings",
-    "positions": "position_embeddings",
-    "types": "token_type_embeddings",
-    "norm": "LayerNorm",
-}
 _LAYER = {
     "attention.query": ("attention.self.query",),
     "attention.memory": ("attention.self.key", "attention.self.value"),

@@ -85,6 +85,29 @@ def longest_input(config: Mapping[str, Any]) -> int:
     return int(config.get("max_position_embeddings") or 512) - first_position(config)
 
 
+EMBEDDINGS = {
+    "words": "word_embeddings",
+    "positions": "position_embeddings",
+    "types": "token_type_embeddings",
+    "norm": "LayerNorm",
+}
+"""Names of the parts of an encoder's embeddings here and on the hub."""
+
+
+def hub_names(name: str) -> list[str]:
+    """The names that one of the embeddings' weights in a network may have on the hub.
+
+    >>> hub_names("encoder.body.embeddings.words.weight")[:2]
+    ['embeddings.word_embeddings.weight', 'bert.embeddings.word_embeddings.weight']
+    """
+    *_, part, kind = name.split(".")
+    older = {"weight": "gamma", "bias": "beta"}
+    found = [f"embeddings.{EMBEDDINGS.get(part, part)}.{kind}"]
+    if part == "norm" and kind in older:
+        found.append(f"embeddings.LayerNorm.{older[kind]}")
+    return [prefix + each for each in found for prefix in ("", "bert.", "roberta.")]
+
+
 def weights_path(folder: Path) -> Path:
     """The encoder's weights; raises an error that says what to do if there are none in safetensors form."""
     path = folder / _WEIGHTS

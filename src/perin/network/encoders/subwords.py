@@ -54,7 +54,8 @@ class SubwordTokenizer:
 
         ``spans`` are the character ranges of each sentence's tokens, in order and without overlap.
         """
-        encodings = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        # Not encode_batch, whose threads would not live on after a fork.
+        encodings = [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
         results = []
         for encoding, tokens in zip(encodings, spans, strict=True):
             offsets = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)

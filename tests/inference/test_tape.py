@@ -1,0 +1,113 @@
+"""Each operation in C against NumPy, whatever the sizes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perin.inference.layers import LARGEST_SUM, Linear, Norm, rounded
+from perin.inference.tape import ACTIVATIONS, Eager, Tape
+from perin.native import LEVELS, library
+
+pytestmark = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
+each_level = pytest.mark.parametrize("level", range(len(LEVELS)), ids=LEVELS)
+
+
+def random(*shape, seed=0, scale=1.0):
+    return (scale * np.random.default_rng(seed).standard_normal(shape)).astype(np.float32)
+
+
+@each_level
+@pytest.mark.parametrize("bits", [8, 32])
+@given(st.integers(0, 70), st.integers(1, 90), st.integers(1, 70), st.booleans(), st.integers(0, 99))
+@settings(max_examples=25)
+def test_linear_layers(level, bits, rows, inputs, outputs, bias, seed):
+    layer = Linear(random(outputs, inputs, seed=seed), random(outputs, seed=seed) if bias else None, bits)
+    x = random(rows, inputs, seed=seed, scale=3)
+    tape = Tape(level)
+    found = tape.array(tape.linear(layer, tape.given(x)))
+    right = layer(x)
+    assert np.allclose(found, right, rtol=1e-5, atol=1e-5 * max(1, inputs**0.5))
+    for row in range(rows):
+        alone = Tape(level)
+        assert np.array_equal(alone.array(alone.linear(layer, alone.given(x[row : row + 1])))[0], found[row])
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99), st.floats(-8, 8))
+@settings(max_examples=60)
+def test_no_sum_of_four_products_overflows(inputs, outputs, seed, exponent):
+    weights = (random(outputs, inputs, seed=seed).astype(np.float64) ** 3 * 10**exponent).astype(np.float32)
+    whole, scales = rounded(weights)
+    padded = np.pad(whole.astype(int), ((0, 0), (0, -inputs % 8))).reshape(outputs, -1, 8)
+    quads = np.stack((padded[..., [0, 1, 4, 5]], padded[..., [2, 3, 6, 7]]))
+    sums = np.maximum(np.maximum(quads, 0).sum(-1), -np.minimum(quads, 0).sum(-1))
+    assert sums.max() <= LARGEST_SUM
+    assert np.allclose(whole * scales[:, None], weights, atol=float(scales.max()) * 0.51)
+
+
+@each_level
+def test_the_most_extreme_inputs_and_weights(level):
+    weights = np.stack([np.full(2000, value, dtype=np.float32) for value in (1.0, -1.0, 0.5)])
+    layer = Linear(weights, None, 8)
+    x = np.stack((np.ones(2000), -np.ones(2000), np.where(np.arange(2000) % 3, 1.0, -1.0))).astype(np.float32)
+    tape = Tape(level)
+    assert np.allclose(tape.array(tape.linear(layer, tape.given(x))), layer(x))
+    tape = Tape(level)
+    assert not tape.array(tape.linear(layer, tape.given(np.zeros((2, 2000), np.float32)))).any()
+
+
+@each_level
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_activations(level, activation):
+    x = np.concatenate((np.linspace(-15, 15, 3001), [0.0, -0.0, 1e-8, -90.0, 90.0])).astype(np.float32)[:, None]
+    layer = Linear(np.ones((1, 1)), None)
+    tape, eager = Tape(level), Eager()
+    found = tape.array(tape.linear(layer, tape.given(x), activation))
+    assert np.allclose(found, eager.linear(layer, x, activation), rtol=2e-6, atol=3e-7)
+
+
+@each_level
+@pytest.mark.parametrize("scale", [1.0, 8.0])
+@pytest.mark.parametrize(
+    ("lengths", "memory_lengths"),
+    [([3], [5]), ([1, 4, 0, 2], [1, 17, 0, 16]), ([33, 70], [100, 15]), ([2, 3], [0, 4]), ([0], [3]), ([], [])],
+)
+@pytest.mark.parametrize(("width", "heads"), [(32, 2), (96, 2), (12, 3), (64, 1)])
+def test_attention(level, width, heads, lengths, memory_lengths, scale):
+    queries, memories = random(sum(lengths), width, scale=scale), random(sum(memory_lengths), 2 * width, scale=scale)
+    places = [np.array(each, dtype=np.int64) for each in (lengths, memory_lengths)]
+    tape = Tape(level)
+    found = tape.array(tape.attention(tape.given(queries), tape.given(memories), *places, heads))
+    assert np.allclose(found, Eager().attention(queries, memories, *places, heads), rtol=1e-3, atol=2e-5 * scale**2)
+
+
+@each_level
+@pytest.mark.parametrize("width", [1, 7, 8, 384])
+def test_norms(level, width):
+    norm, x = Norm(random(width), random(width, seed=1), 1e-6), random(9, width, scale=5)
+    tape = Tape(level)
+    assert np.allclose(tape.array(tape.norm(norm, tape.given(x))), norm(x), rtol=1e-4, atol=1e-5)
+
+
+def test_what_does_not_fit_is_refused_before_c_code_sees_it():
+    tape, layer = Tape(), Linear(np.ones((2, 3)), None)
+    with pytest.raises(ValueError, match="sizes do not fit"):
+        tape.linear(layer, tape.given(np.zeros((1, 4), np.float32)))
+    with pytest.raises(TypeError, match="contiguous array of float32"):
+        tape.given(np.zeros((1, 3)))
+    with pytest.raises(TypeError, match="contiguous array"):
+        tape.given(np.zeros((3, 2), np.float32).T)
+    x = tape.given(np.zeros((2, 3), np.float32))
+    with pytest.raises(IndexError):
+        tape.pool(x, np.array([2]), np.array([0]), 1)
+    with pytest.raises(IndexError):
+        tape.bag(np.zeros((4, 2), np.float32), np.array([4]), np.array([0]))
+    with pytest.raises(ValueError, match="sizes do not fit"):
+        tape.attention(x, x, np.array([2]), np.array([2]), 1)
+
+
+def test_nothing_is_read_where_nothing_is():
+    layer = Linear(np.full((5, 3), np.nan), None)
+    tape = Tape()
+    accepted = tape.labels(layer, None, tape.given(np.ones((4, 3), np.float32)), np.array([2, 0, 2]), 0.5)
+    assert accepted.rows.tolist() in ([0, 2], [1, 3], [0, 1, 2, 3])  # of numbers that are none, but of rows that are
