@@ -26,7 +26,7 @@ def table_of_rooms() -> dict[str, set[str]]:
 
 
 ROOMS = table_of_rooms()
-EVERYWHERE = {"errors", "files"}
+EVERYWHERE = {"errors", "files", "lazy"}
 BUILT_ON_TORCH = {"transformers", "safetensors"}
 NEURAL_ROOMS = {"network", "model", "parsing", "learning"}
 WITHOUT_TORCH = {"native", "inference"}

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from perin.parsing.parser import Parser
+from perin.text.tokenizer import tokenize
 
 TIME = "2026-01-01"
 PATIENCE = 120
@@ -27,8 +29,13 @@ def loaded(folder):
 
 
 @pytest.fixture(scope="module")
-def right(loaded, texts):
-    return [loaded.parse(text, "eds", time=TIME) for text in texts]
+def sentences(texts):
+    return [replace(tokenize(text, "eng"), id=str(number)) for number, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="module")
+def right(loaded, sentences):
+    return [loaded.parse(sentence, "eds", time=TIME) for sentence in sentences]
 
 
 def in_child(context, target, *arguments):
@@ -51,24 +58,24 @@ def parse_into(pipe, parser, texts):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks with ease")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 class TestFork:
-    def test_a_child_parses_with_the_inherited_parser(self, loaded, texts, right):
+    def test_a_child_parses_with_the_inherited_parser(self, loaded, sentences, right):
         for _ in range(3):
-            found = in_child(multiprocessing.get_context("fork"), parse_into, loaded, texts)
+            found = in_child(multiprocessing.get_context("fork"), parse_into, loaded, sentences)
             assert found == [right[0], *right]
 
-    def test_a_fork_while_other_threads_parse(self, loaded, texts, right):
+    def test_a_fork_while_other_threads_parse(self, loaded, sentences, right):
         done = threading.Event()
 
         def parse_on():
             while not done.is_set():
-                loaded.parse(texts * 4, "eds")
+                loaded.parse(sentences * 4, "eds")
 
         threads = [threading.Thread(target=parse_on) for _ in range(2)]
         for thread in threads:
             thread.start()
         try:
             for _ in range(3):
-                found = in_child(multiprocessing.get_context("fork"), parse_into, loaded, texts)
+                found = in_child(multiprocessing.get_context("fork"), parse_into, loaded, sentences)
                 assert found == [right[0], *right]
         finally:
             done.set()
@@ -76,9 +83,9 @@ class TestFork:
                 thread.join(PATIENCE)
         assert not any(thread.is_alive() for thread in threads)
 
-    def test_a_pool_of_processes(self, loaded, texts, right):
+    def test_a_pool_of_processes(self, loaded, sentences, right):
         with multiprocessing.get_context("fork").Pool(2, _keep, (loaded,)) as pool:
-            assert pool.map_async(_parse_kept, texts).get(PATIENCE) == right
+            assert pool.map_async(_parse_kept, sentences).get(PATIENCE) == right
 
 
 def _keep(parser):
@@ -90,25 +97,25 @@ def _parse_kept(text):
     return _kept.parse(text, "eds", time=TIME)
 
 
-def test_eight_threads_half_with_sentences_half_with_lists(loaded, texts, right):
+def test_eight_threads_half_with_sentences_half_with_lists(loaded, sentences, right):
     def work(number):
         if number % 2:
-            return [loaded.parse(text, "eds", time=TIME) for text in texts]
-        return loaded.parse(texts * 8, "eds", time=TIME)[: len(texts)]
+            return [loaded.parse(text, "eds", time=TIME) for text in sentences]
+        return loaded.parse(sentences * 8, "eds", time=TIME)[: len(sentences)]
 
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(work, range(24), timeout=PATIENCE):
             assert found == right
 
 
-def test_a_pickled_parser(loaded, texts, right):
+def test_a_pickled_parser(loaded, sentences, right):
     twin = pickle.loads(pickle.dumps(loaded))
-    assert twin.parse(texts, "eds", time=TIME) == right
+    assert twin.parse(sentences, "eds", time=TIME) == right
 
 
-def test_another_process_unpickles_a_parser(loaded, texts, right, tmp_path):
+def test_another_process_unpickles_a_parser(loaded, sentences, right, tmp_path):
     """As a spawned process does."""
-    (tmp_path / "parser").write_bytes(pickle.dumps((loaded, texts)))
+    (tmp_path / "parser").write_bytes(pickle.dumps((loaded, sentences)))
     code = (
         "import pickle, sys; from pathlib import Path; place = Path(sys.argv[1]); "
         "parser, texts = pickle.loads((place / 'parser').read_bytes()); "
@@ -122,12 +129,12 @@ def test_another_process_unpickles_a_parser(loaded, texts, right, tmp_path):
     assert pickle.loads((tmp_path / "graphs").read_bytes()) == right
 
 
-def test_asyncio(loaded, texts, right):
+def test_asyncio(loaded, sentences, right):
     async def all_at_once():
-        jobs = [asyncio.to_thread(loaded.parse, text, "eds", time=TIME) for text in texts]
-        lists = [asyncio.to_thread(loaded.parse, texts * 8, "eds", time=TIME) for _ in range(3)]
+        jobs = [asyncio.to_thread(loaded.parse, text, "eds", time=TIME) for text in sentences]
+        lists = [asyncio.to_thread(loaded.parse, sentences * 8, "eds", time=TIME) for _ in range(3)]
         return await asyncio.wait_for(asyncio.gather(*jobs, *lists), PATIENCE)
 
     found = asyncio.run(all_at_once())
-    assert found[: len(texts)] == right
-    assert all(graphs[: len(texts)] == right for graphs in found[len(texts) :])
+    assert found[: len(sentences)] == right
+    assert all(graphs[: len(sentences)] == right for graphs in found[len(sentences) :])

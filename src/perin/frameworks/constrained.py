@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes, components
 from perin.graphs.constraints import Apart, Constraint, Needs, NoTwins, Roles, Unique, matches
+from perin.lazy import cached_property
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from perin.errors import MissingDependencyError
+from perin.lazy import cached_property
 
 if TYPE_CHECKING:
     import networkx

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from perin.errors import InputError
 from perin.labels.rules import AbsoluteRule, Rule, TokenRule, apply, may_be_number, parse
 from perin.labels.space import LabelItem, RuleSpace, fold
+from perin.lazy import cached_property
 
 # Which of many rules yield a label: by their affixes, and by where the rest of the label stands in a sentence.
 

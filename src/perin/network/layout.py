@@ -7,7 +7,6 @@ sequences follow one another; only attention and pairwise products need the padd
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from perin.lazy import cached_property
 from perin.network.sequences import Sequences
 
 

@@ -75,8 +75,8 @@ class Parser:
 
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
         ``bits``: 32, or 8, which is faster; by default what the model says is enough.  ``device`` such as ``"cuda"``
-        needs PyTorch (``pip install 'perin[train]'``), and so do encoders that NumPy does not know.  ``constraints``: see
-        :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
+        needs PyTorch (``pip install 'perin[train]'``), and so do encoders that NumPy does not know.  ``constraints``:
+        see :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         folder = model_folder(name, revision=revision, offline=offline)
         model = load_model(folder, bits=bits, device=device)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from perin.contract.arrays import Bools, Scores
 from perin.contract.sentence import Sentence
 from perin.labels.rules import AbsoluteRule, apply
 from perin.labels.ruleset import RuleSet
+from perin.lazy import cached_property
 
 # Which labels the edges have.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from multiprocessing import get_context
 from signal import SIG_IGN, SIGINT, signal
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from perin.labels.minimal.keys import Key
+from perin.lazy import cached_property
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]

@@ -1,0 +1,96 @@
+"""Parsing without PyTorch against the network in PyTorch, and C against NumPy: CPU time, start, memory, equal graphs.
+
+    python benchmarks/inference.py [MODEL] [--limit 150]
+
+Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from machine import describe
+
+ROUNDS = 3
+WAYS: dict[str, tuple[str, int, str]] = {
+    "C code, 8 bits": ("trained", 8, ""),
+    "C code, 32 bits": ("trained", 32, ""),
+    "C code without VNNI, 8 bits": ("trained", 8, "avx2"),
+    "NumPy, 8 bits": ("trained", 8, "0"),
+    "NumPy, 32 bits": ("trained", 32, "0"),
+    "PyTorch, 32 bits": ("torch", 32, ""),
+}
+
+CHILD = r"""
+import json, sys, time
+started = time.process_time(), time.time()
+kind, bits, name, framework, file, target = json.loads(sys.argv[1])
+from pathlib import Path
+from perin.graphs.codecs.registry import dump
+from perin.model.sources import model_folder
+from perin.parsing.parser import Parser
+from perin.parsing.reading import read_sentences
+if kind == "trained":
+    parser = Parser.load(name, threads=1, bits=bits)
+else:
+    import torch
+    from perin.model.model import Model
+    torch.set_num_threads(1)
+    parser = Parser(Model.load(model_folder(name)), threads=1)
+    parser.parse("word", framework)
+loaded = time.process_time(), time.time()
+sentences = list(read_sentences(file, "eng"))
+before = time.process_time()
+graphs = parser.parse(sentences, framework, probabilities=False, time="2026-01-01")
+spent = time.process_time() - before
+import resource
+dump(graphs, target)
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([1000 * spent / len(graphs), loaded[0] - started[0], loaded[1] - started[1], memory]))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", default="eng")
+    parser.add_argument("--framework", default="eds")
+    parser.add_argument("--file", default="../shared/data/eds-eng/dev.mrp.gz")
+    parser.add_argument("--limit", type=int, default=150)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    arguments = parser.parse_args()
+    from perin.graphs.codecs.registry import dump, load
+
+    print(describe())
+    with tempfile.TemporaryDirectory() as place:
+        file = str(Path(place) / "sentences.mrp")
+        dump(list(load(arguments.file))[: arguments.limit], file)
+        found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+        graphs: dict[str, list[str]] = {}
+        for _ in range(arguments.rounds):
+            for way, (kind, bits, native) in WAYS.items():
+                target = str(Path(place) / "graphs.mrp")
+                request = json.dumps([kind, bits, arguments.model, arguments.framework, file, target])
+                environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+                if native:
+                    environment["PERIN_NATIVE"] = native
+                command = [sys.executable, "-c", CHILD, request]
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+                found[way].append(json.loads(done.stdout))
+                graphs[way] = Path(target).read_text(encoding="utf-8").splitlines()
+    titles = ("start, CPU s", "by the clock", "memory, MB", "other graphs")
+    print(f"\n{'':<30}{'CPU ms a sentence':>18}" + "".join(f"{title:>14}" for title in titles))
+    for way, runs in found.items():
+        spent, start, clock, memory = (min(run[column] for run in runs) for column in range(4))
+        model = "C code, 8 bits" if "8 bits" in way else "C code, 32 bits"
+        other = sum(one != two for one, two in zip(graphs[way], graphs[model], strict=True))
+        print(f"{way:<30}{spent:>18.2f}{start:>14.2f}{clock:>14.2f}{memory:>14.0f}{other:>14}")
+
+
+if __name__ == "__main__":
+    main()
