@@ -66,6 +66,13 @@ def test_a_search_finds_ids_words_and_labels():
     assert set(entry["find"].split("\n")) == {"id-7", "old dogs", "dog", "arg1"}
 
 
+def test_graphs_carry_their_frameworks():
+    text = page(Graph("1", "amr", nodes=(Node(0, "a"),)), Graph("1", "eds", nodes=(Node(0, "b"),)))
+    data = json.loads(re.search(r'id="graphs">(.*?)</script>', text, flags=re.DOTALL)[1])
+    assert [(graph["id"], graph["framework"]) for graph in data] == [("1", "amr"), ("1", "eds")]
+    assert "eds" in data[1]["find"]
+
+
 def test_the_data_can_run_nothing():
     graph = Graph(EVIL, EVIL, input=EVIL, nodes=(Node(0, EVIL),), edges=(Edge(0, 0, EVIL),))
     text = page(graph, title=EVIL)

@@ -55,3 +55,11 @@ def test_smoothing_evens_out_and_keeps_what_is_even():
     )
     assert max(smooth) - min(smooth) < 0.3 * (max(raw) - min(raw))
     assert level == same
+
+
+def test_a_single_value_is_a_point_on_an_axis_of_its_own_length():
+    chart = line_chart("F1", {"all": [(1, 40.0)]}, x="epoch", top=100.0)
+    [height] = re.findall(r'<circle [^>]*cy="([\d.]+)"', chart)
+    assert ">100</text>" in chart
+    assert 0.5 * HEIGHT < float(height) < 0.7 * HEIGHT
+    assert "<circle" not in line_chart("F1", {"all": [(1, 40.0), (2, 50.0)]})

@@ -70,10 +70,16 @@ def write_html(drawn: Iterable[Graph | Sketch], stream: TextIO, title: str = "Gr
 
 def _entry(content: Sketch) -> str:
     """A drawing as JSON in which nothing can end the script element that it is in."""
-    texts = [content.name, content.input, *(row.text for shape in content.shapes for row in shape.rows)]
+    texts = [
+        content.name,
+        content.framework or "",
+        content.input,
+        *(row.text for shape in content.shapes for row in shape.rows),
+    ]
     texts += dict.fromkeys(row.text for link in content.links for row in link.rows)
     entry = {
         "id": content.name,
+        "framework": content.framework or "",
         "input": content.input,
         "find": "\n".join(dict.fromkeys(texts)).lower(),
         "svg": bare_svg(content),

@@ -9,13 +9,18 @@
   let zoom = 1; // 0: fit to the width
   let pinned = null;
 
+  // Graphs of several frameworks are named by them, and a sentence stands once above all of its graphs.
+  const several = new Set(graphs.map((graph) => graph.framework)).size > 1;
+  const title = (graph) => (several && graph.framework ? `${graph.id} ${graph.framework.toUpperCase()}` : graph.id);
+  const same = (one, other) => Boolean(other) && one.id === other.id && one.input === other.input;
+
   graphs.forEach((graph, number) => {
     const item = document.createElement("li");
     const button = document.createElement("button");
     const sentence = document.createElement("span");
     button.type = "button";
-    button.textContent = graph.id;
-    sentence.textContent = graph.input;
+    button.textContent = title(graph);
+    sentence.textContent = same(graph, graphs[number - 1]) ? "" : graph.input;
     button.append(sentence);
     button.addEventListener("click", () => show(number));
     item.append(button);
@@ -30,7 +35,7 @@
     current = number;
     const graph = graphs[number];
     const name = document.createElement("b");
-    name.textContent = graph.id;
+    name.textContent = title(graph);
     about.replaceChildren(name, graph.input ? " " + graph.input : "");
     // The markup was escaped when the page was written; it holds no script, and the page's policy would run none.
     stage.innerHTML = graph.svg;
@@ -38,7 +43,7 @@
     pinned = null;
     buttons[number].setAttribute("aria-current", "true");
     buttons[number].scrollIntoView({ block: "nearest" });
-    history.replaceState(null, "", "#" + encodeURIComponent(graph.id));
+    history.replaceState(null, "", "#" + encodeURIComponent(title(graph)));
     resize();
     count();
   }
@@ -163,7 +168,7 @@
 
   function fromAddress() {
     const wanted = decodeURIComponent(location.hash.slice(1));
-    const number = graphs.findIndex((graph) => graph.id === wanted);
+    const number = graphs.findIndex((graph) => wanted === graph.id || wanted === title(graph));
     if (number !== current || number < 0) show(Math.max(number, 0));
   }
   addEventListener("hashchange", fromAddress);

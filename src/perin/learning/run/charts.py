@@ -22,6 +22,7 @@ STYLE = """
 .chart { font: 12px system-ui, sans-serif; fill: var(--text); width: 100%; height: auto; }
 .chart .grid { stroke: var(--faint); stroke-width: 1; }
 .chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+.chart .dot { fill: none; stroke-width: 3; }
 .chart .raw { stroke-width: 1; opacity: .25; }
 .chart .title { font-weight: 600; font-size: 13px; }
 .chart .axis { fill: var(--muted); }
@@ -36,12 +37,19 @@ def palette(colours: Sequence[str]) -> str:
 
 
 def line_chart(
-    title: str, lines: Mapping[str, Points], *, x: str = "step", logarithmic: bool = False, smooth: bool = False
+    title: str,
+    lines: Mapping[str, Points],
+    *,
+    x: str = "step",
+    top: float | None = None,
+    logarithmic: bool = False,
+    smooth: bool = False,
 ) -> str:
     """A chart of several lines, their names at their right ends; points that are not finite are left out.
 
-    The vertical axis starts at 0, or is ``logarithmic``, where only positive values are shown, those of less than a
-    100,000th of the largest at the bottom.  ``smooth`` draws running means, and the values themselves faintly behind.
+    The vertical axis starts at 0 and ends at ``top`` or the largest value, or is ``logarithmic``, where only positive
+    values are shown, those of less than a 100,000th of the largest at the bottom.  ``smooth`` draws running means, and
+    the values themselves faintly behind.  A line of one point is a dot.
     """
     low = 0.0 if logarithmic else -math.inf
     drawn: dict[str, Points] = {
@@ -54,7 +62,7 @@ def line_chart(
     xs = [point[0] for points in drawn.values() for point in points]
     ys = [point[1] for points in drawn.values() for point in points]
     across = _Linear(min(xs), max(xs), LEFT, WIDTH - RIGHT)
-    up: _Linear | _Logarithmic = _Linear(min(0.0, *ys), max(ys), HEIGHT - BOTTOM, TOP)
+    up: _Linear | _Logarithmic = _Linear(min(0.0, *ys), max(ys) if top is None else max(*ys, top), HEIGHT - BOTTOM, TOP)
     if logarithmic:
         up = _Logarithmic(min(ys), max(ys), HEIGHT - BOTTOM, TOP)
     parts = [f'<text class="title" x="{LEFT}" y="16">{escape(title)}</text>', *_axes(across, up, x)]
@@ -66,6 +74,9 @@ def line_chart(
         if smooth:
             parts.append(f'<polyline class="line raw line{colour}" points="{_path(drawn[name], across, up)}"/>')
         parts.append(f'<polyline class="line line{colour}" points="{_path(points, across, up)}">{tip}</polyline>')
+        if len(points) == 1:
+            place = f'cx="{across(points[0][0]):.1f}" cy="{up(points[0][1]):.1f}"'
+            parts.append(f'<circle class="dot line{colour}" {place} r="3">{tip}</circle>')
         place = f'x="{WIDTH - RIGHT + 8}" y="{ends[name] + 4:.1f}"'
         parts.append(f'<text class="name{colour}" {place}>{escape(name)}</text>')
     head = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"'

@@ -139,7 +139,9 @@ def _charts(entries: Sequence[Mapping[str, Any]]) -> str:
         weights = _lines(steps, "weights", name)
         if any(value != 1.0 for line in weights.values() for _, value in line):
             charts.append(line_chart(f"Weights of the losses, {name}", weights))
-        charts.append(line_chart(f"F1 on dev, {name}", _lines(evaluations, "scores", name, by="epoch"), x="epoch"))
+        scores = _lines(evaluations, "scores", name, by="epoch")
+        percent = {kind: [(epoch, 100 * value) for epoch, value in line] for kind, line in scores.items()}
+        charts.append(line_chart(f"F1 on dev, {name}", percent, x="epoch", top=100.0))
     rates = {kind: [(entry["step"], entry["rates"][kind]) for entry in steps] for kind in ("encoder", "rest")}
     charts.append(line_chart("Learning rates", rates))
     return f'<div class="charts">{"".join(f"<figure>{chart}</figure>" for chart in charts)}</div>'
