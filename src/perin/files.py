@@ -244,7 +244,13 @@ def pointed(pointer: Path) -> Path | None:
     """The folder that a pointer names, or None if there is no pointer."""
     if not pointer.exists():
         return None
-    return pointer.parent / str(json.loads(pointer.read_text(encoding="utf-8"))["folder"])
+    try:
+        name = json.loads(pointer.read_text(encoding="utf-8"))["folder"]
+    except (OSError, ValueError, LookupError, TypeError):
+        name = None
+    if not isinstance(name, str) or name in ("", ".", "..") or Path(name).name != name:
+        raise InputError('it should be JSON that names a folder beside it: {"folder": "…"}', source=str(pointer))
+    return pointer.parent / name
 
 
 def sweep(parent: Path, prefix: str, keep: set[Path]) -> None:

@@ -57,7 +57,7 @@ class State:
     progress: Progress
 
     def save(self, folder: Path) -> None:
-        """Write a checkpoint into a run's folder and forget the one before."""
+        """Write a checkpoint into a run's folder; the one before is kept, older ones are removed."""
         target = folder / f"{PREFIX}{self.progress.step:08}-{self.progress.epoch:04}"
         if target.exists():
             return
@@ -71,22 +71,28 @@ class State:
             balances = {name: balance.rule.state_dict() for name, balance in self.balances.items()}
             data = {"progress": asdict(self.progress), "balances": balances}
             (files / "progress.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+        before = pointed(folder / POINTER)
         point(folder / POINTER, target, step=self.progress.step)
-        sweep(folder, PREFIX, {target})
+        sweep(folder, PREFIX, {target} if before is None else {target, before})
 
     def restore(self, folder: Path) -> bool:
-        """Go back to a run's last checkpoint; False if there is none."""
+        """Go back to a run's last checkpoint; False if there is none.  Nothing is removed before it has been read."""
         files = pointed(folder / POINTER)
-        sweep(folder, PREFIX, set() if files is None else {files})
         if files is None:
             return False
+        if not files.is_dir():
+            others = sorted(path.name for path in folder.glob(f"{PREFIX}*"))
+            there = f"; {', '.join(others)} is there: name it in {POINTER}" if others else "; start the run anew"
+            raise ModelError(f"{folder / POINTER} names {files.name}, which is not there{there}")
         try:
             data: dict[str, Any] = json.loads((files / "progress.json").read_text(encoding="utf-8"))
             weights = load_file(files / "weights.safetensors")
             moments = load_file(files / "optimizer.safetensors")
             averages = load_file(files / "average.safetensors")
         except (OSError, ValueError, SafetensorError) as error:
-            raise ModelError(f"the checkpoint {files} can't be read ({error}); start the run anew") from None
+            raise ModelError(
+                f"the checkpoint {files} can't be read ({error}); name an older one in {POINTER}, or start the run anew"
+            ) from None
         with torch.no_grad():
             for name, weight in self.network.named_parameters():
                 if weight.requires_grad:

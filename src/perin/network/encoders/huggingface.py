@@ -22,11 +22,16 @@ class HuggingFaceEncoder(nn.Module):
         except ImportError:
             raise MissingDependencyError("transformers", f"the encoder {folder}") from None
         try:
-            config = AutoConfig.from_pretrained(folder)
-            make: Any = AutoModel.from_pretrained if pretrained else AutoModel.from_config
-            self.model = make(folder if pretrained else config)
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+            if pretrained:
+                self.model: Any = AutoModel.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
+            else:
+                self.model = AutoModel.from_config(config, trust_remote_code=False)
         except (OSError, ValueError) as error:
-            raise ModelError(f"the encoder {folder} can't be loaded: {error}") from None
+            raise ModelError(
+                f"the encoder {folder} can't be loaded: {error}\n"
+                "(an encoder needs its weights as safetensors; pickled ones and code of its own are never run)"
+            ) from None
         if not hasattr(config, "hidden_size") or not hasattr(config, "num_hidden_layers"):
             raise ModelError(f"{folder} ({config.model_type}) is no encoder with layers of one width; choose another")
         self.width = int(config.hidden_size)
