@@ -54,7 +54,7 @@ def running(settings: Settings) -> Iterator[Running]:
     service = app.state.service
     found = Running(f"http://127.0.0.1:{listener.getsockname()[1]}", service)
     try:
-        _wait_for(lambda: service.ready, 60)
+        _wait_for(lambda: service.ready, 200)
         yield found
     finally:
         found.client.close()

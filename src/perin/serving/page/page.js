@@ -656,7 +656,7 @@
   const KEYS = [["Ctrl + Enter", "parse"], ["/", "to the text"], ["← →", "other sentences"], ["Tab, Enter", "walk through nodes and edges, open one"], ["Delete", "delete the open node or edge"], ["Ctrl + Z, Ctrl + Y", "undo, redo"], ["t", "light or dark"], ["Escape", "close"], ["?", "this help"]];
   function showHelp() {
     const rows = KEYS.map(([keys, what]) => make("tr", {}, make("td", {}, make("kbd", {}, keys)), make("td", {}, what)));
-    dialog("Help", make("p", {}, "Point at a word to see its nodes, and at a node to see its words and neighbours. Click a node or an edge for its probabilities and alternatives, and to change it; the validator's findings follow at once. Drop a file of text or graphs on the page, or compare with a gold file."), make("table", {}, make("tbody", {}, ...rows)), make("p", {}, "For programs there is an interface: ", make("a", { href: "/docs" }, "what it can do"), "."));
+    dialog("Help", make("p", {}, "Point at a word to see its nodes, and at a node to see its words and neighbours. Click a node or an edge for its probabilities, and to change it; the validator's findings follow at once. Drop a file of text or graphs on the page, or compare with a gold file."), make("table", {}, make("tbody", {}, ...rows)), make("p", {}, "For programs there is an interface: ", make("a", { href: "/docs" }, "what it can do"), "."));
   }
   function askForKey() {
     return new Promise((resolve) => {
