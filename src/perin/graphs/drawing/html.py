@@ -72,7 +72,7 @@ def _entry(content: Sketch) -> str:
     """A drawing as JSON in which nothing can end the script element that it is in."""
     texts = [
         content.name,
-        content.framework or "",
+        *filter(None, [content.framework]),
         content.input,
         *(row.text for shape in content.shapes for row in shape.rows),
     ]
