@@ -516,6 +516,7 @@ class Choice:
         possible = (part[:, None] != part) & self._shape.allowed & ~outside & ~outside[:, None]
         possible &= self._prediction.presence >= self._shape.least_joint
         pairs = np.argwhere(possible)
+        floor = float(np.log(self._shape.least_joint)) if self._shape.least_joint > 0 else _BARRED
         used = {(source, label, False) for (source, _), label in chosen.items()}
         used |= {(target, label, True) for (_, target), label in chosen.items()}
         order = np.argsort(-self._prediction.presence[pairs[:, 0], pairs[:, 1]], kind="stable")
@@ -524,7 +525,7 @@ class Choice:
                 continue
             gains = self.gains(np.array([source]), np.array([target]))[0]
             for label in np.argsort(-gains, kind="stable").tolist():
-                if gains[label] <= _BARRED:
+                if gains[label] <= floor:
                     break
                 once_out, once_in = self._book.once[False][label], self._book.once[True][label]
                 if (once_out and (source, label, False) in used) or (once_in and (target, label, True) in used):

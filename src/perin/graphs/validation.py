@@ -112,8 +112,8 @@ def _framework_faults(graph: Graph, *, sound: bool) -> Iterator[tuple[Severity, 
     yield from _local_faults(graph, demands)
     if sound:
         yield from _top_faults(graph, demands)
-        yield from _shape_faults(graph, demands)
         yield from dict.fromkeys(("note" if rule.rate else "error", message) for rule, message in broken(graph))
+        yield from _shape_faults(graph, demands)
 
 
 def _local_faults(graph: Graph, demands: Demands) -> Iterator[tuple[Severity, str]]:
