@@ -26,7 +26,8 @@ class HuggingFaceEncoder(nn.Module):
             if pretrained:
                 self.model: Any = AutoModel.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
             else:
-                self.model = AutoModel.from_config(config, trust_remote_code=False)
+                automatic: Any = AutoModel
+                self.model = automatic.from_config(config, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise ModelError(
                 f"the encoder {folder} can't be loaded: {error}\n"
