@@ -59,7 +59,7 @@ def main() -> None:
         *((f"joints from {least}", replace(form, least_joint=least), words) for least in JOINTS),
         ("seldom repeated labels", form, shy),
     ):
-        result = score(gold, [variant.decode(prediction, vocabulary) for prediction in predicted]).total
+        result = score(gold, [variant.decode(prediction, vocabulary) for prediction in predicted], "mrp").total
         plain = plain or result
         change = contrast(plain, result)
         low, high = change.interval.low, change.interval.high

@@ -146,7 +146,7 @@ def dev_file(data: Path, treebank: str) -> Path:
 def f1_by_type(parser: Parser, path: Path, limit: int | None) -> Mapping[str, Tally]:
     """How a parser's graphs for the texts of a treebank compare with those of the treebank."""
     gold = list(load(path))[:limit]
-    return score(gold, parse_treebank(parser, gold, report=Tolerant()), budget=10.0).total.tallies
+    return score(gold, parse_treebank(parser, gold, report=Tolerant()), "mrp", budget=10.0).total.tallies
 
 
 def card(folder: Path, name: str, data: Path, limit: int | None, threads: int | None, note: str) -> str:
@@ -190,7 +190,7 @@ def dev_scores(parser: Parser, treebank: Treebank, path: Path, limit: int | None
         round_trip(treebank.framework, graph, sentence, treebank.vocabulary, treebank.queries).graph
         for graph, sentence in pairs
     ]
-    ceiling = score(gold, trips, budget=10.0).total.tallies["all"]
+    ceiling = score(gold, trips, "mrp", budget=10.0).total.tallies["all"]
     return [treebank.name, f"{len(gold):,}", *(_percent(found[kind]) for kind in TYPES), _percent(ceiling)]
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.commands.validate import validate
 from perin.errors import InputError
 from perin.graphs.codecs.registry import dumps, load, loads
 from perin.graphs.faults import Tolerant
@@ -232,3 +233,23 @@ def test_treebanks_survive(name: str, graphs: int) -> None:
     assert loads(written, "umr") == found
     if name == "umr-ces":
         assert written == gzip.decompress(path.read_bytes()).decode()
+
+
+def test_documents_are_validated(tmp_path: Path) -> None:
+    path = tmp_path / "x.umr"
+    path.write_text(TEXT, encoding="utf-8")
+    report = Tolerant()
+    assert validate(path, report) == 2
+    assert [finding.message for finding in report.findings if "roles" in finding.message] == [
+        "roles that the guidelines do not know: FPHR"
+    ]
+    wrong = TEXT.replace("(s1x1 :same-entity s1v1)", "(s1x1 :same-entity s1v7) (s9a1 :same-entity s1v1)")
+    wrong = wrong.replace("# sentence level graph:\n\n", "# sentence level graph:\n(s1p1 / play :aspect slow)\n")
+    path.write_text(wrong, encoding="utf-8")
+    report = Tolerant()
+    validate(path, report)
+    messages = "\n".join(finding.message for finding in report.findings)
+    assert "points to s1v7, which no node of the document defines" in messages
+    assert "variable s1p1 is also one of czech_umr-7-s1" in messages
+    assert "slow is no value of :aspect" in messages
+    assert "s9a1" not in messages

@@ -176,7 +176,7 @@ def roundtrip(
     shown = tqdm(pairs, "there and back", unit=" graphs", disable=None)
     trips = [round_trip(form, graph, sentence, vocabulary, queries) for graph, sentence in shown]
     lost = [item for graph, sentence in pairs for item in lost_anchors(form, graph, sentence)]
-    result = score(data.graphs, [trip.graph for trip in trips], jobs=jobs)
+    result = score(data.graphs, [trip.graph for trip in trips], "mrp", jobs=jobs)
     return Outcome(result, trips, queries or form.queries, vocabulary, lost, data.without_tokens)
 
 

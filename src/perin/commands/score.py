@@ -2,9 +2,9 @@
 
 Metrics: mrp (the official MRP score, with the correspondence of nodes solved exactly), mrp-max (the same without the
 official search's dependence on node order), smatch (AMR, exact) and smatch-fine (with its fine-grained scores),
-edm (EDS), ucca (UCCA), sdp (DM, PSD).  Graphs are compared by id, framework and language; oddities of the input are
-told on standard error, three of each kind.  Several frameworks or languages get a line each, means and a total; several
-systems get tables.
+edm (EDS), ucca (UCCA), sdp (DM, PSD), umr (mrp, smatch, alignments, triples of the document level).  Graphs are
+compared by id, framework and language; oddities of the input are told on standard error, three of each kind.  Several
+frameworks or languages get a line each, means and a total; several systems get tables.
 Exit code: 0 scored, 1 no graph of a system belongs to a gold graph, 2 nothing could be done.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from perin.scoring.result import GraphScore, Result
     from perin.scoring.statistics import Contrast
 
-METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp")
+METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp", "umr")
 SHOWN = 3
 """Findings of one kind that are printed; more are counted."""
 _PARTICULARS = re.compile(r"'[^']*'|\([^)]*\)|\d+(?:\.\d+)?")
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin score``."""
     parser.add_argument("gold", metavar="GOLD", help="file of gold graphs; - for standard input")
     parser.add_argument("systems", metavar="SYSTEM", nargs="+", help="file of a system's graphs")
-    parser.add_argument("--metric", choices=METRICS, default="mrp", help="what to count (default: mrp)")
+    parser.add_argument("--metric", choices=METRICS, help="what to count (default: umr for UMR, else mrp)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--per-graph", action="store_true", help="also each graph; in JSON with its correspondence")
     parser.add_argument("--tables", action="store_true", help="F1 by framework and track, and by item type")
@@ -95,7 +95,7 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     if arguments.errors:
         if len(arguments.systems) > 1:
             raise UsageError("--errors compares gold with one system; name one SYSTEM only")
-        if not find_metric(arguments.metric).searches:
+        if arguments.metric and not find_metric(arguments.metric).searches:
             raise UsageError(
                 f"--errors needs to know which nodes correspond, which {arguments.metric} does not; mrp does"
             )
@@ -106,19 +106,19 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
 
 def _scored(arguments: argparse.Namespace, warn: Report) -> dict[str, Result]:
     from perin.scoring.differences import write_differences
-    from perin.scoring.evaluation import check_fit, find_metric, report_unfit, score_pairs
+    from perin.scoring.evaluation import check_fit, find_metric, finished, report_unfit, score_pairs, usual_metric
     from perin.scoring.reading import pair, read_gold, read_system
     from perin.scoring.result import Result
 
-    metric = find_metric(arguments.metric)
     gold = read_gold(arguments.gold, arguments.format, report=warn)
+    metric = find_metric(arguments.metric) if arguments.metric else usual_metric(gold)
     check_fit(metric, gold)
     report_unfit(metric, gold, warn)
     results = {}
     for name, path in zip(_names(arguments.systems), arguments.systems, strict=True):
         pairs = pair(gold, read_system(path, arguments.format, report=warn), report=warn)
         stream = score_pairs(pairs, metric, jobs=arguments.threads, budget=arguments.budget)
-        graphs = list(with_progress(stream, len(pairs)))
+        graphs = finished(metric, pairs, with_progress(stream, len(pairs)))
         if arguments.errors:
             write_differences(arguments.errors, pairs, graphs)
         results[name] = Result(metric, graphs)

@@ -15,6 +15,7 @@ from collections import Counter
 from perin.commands.options import graph_format
 from perin.errors import InputError
 from perin.graphs.codecs.registry import locate
+from perin.graphs.codecs.umr.documents import Documents
 from perin.graphs.faults import Finding, Report
 from perin.graphs.validation import framework_findings
 
@@ -47,10 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
 def validate(path: str | os.PathLike[str], report: Report, format: str | None = None) -> int:
     """Report the findings of a file as it is read; returns the number of graphs, InputError if it can't be read."""
     count = 0
+    documents = Documents()
     for source, line, graph in locate(path, format, report=report):
         count += 1
+        for finding in documents.check(graph, source, line):
+            report(finding)
         for finding in framework_findings(graph, source, line):
             report(finding)
+    for finding in documents.end():
+        report(finding)
     return count
 
 

@@ -25,7 +25,7 @@ Pair = tuple[Graph, Graph | None]
 def score(
     gold: Source,
     system: Source,
-    metric: str = "mrp",
+    metric: str | None = None,
     *,
     jobs: int = 1,
     budget: float = BUDGET,
@@ -43,7 +43,7 @@ def score(
     >>> score([gold], [gold.subgraph([0])]).total.tallies["labels"]
     Tally(g=2, s=1, c=1)
     """
-    chosen = find_metric(metric)
+    chosen = None if metric is None else find_metric(metric)
     check_limits(jobs, budget)
     oddities = Tolerant()
 
@@ -53,10 +53,12 @@ def score(
             report(finding)
 
     wanted = read_gold(gold, format, report=note)
+    chosen = chosen or usual_metric(wanted)
     report_unfit(chosen, wanted, note)
     pairs = pair(wanted, read_system(system, format, report=note), report=note)
     stream = score_pairs(pairs, chosen, jobs=jobs, budget=budget)
-    return Result(chosen, list(progress(stream, len(pairs)) if progress else stream), oddities.findings)
+    scores = finished(chosen, pairs, progress(stream, len(pairs)) if progress else stream)
+    return Result(chosen, scores, oddities.findings)
 
 
 def correspondence(
@@ -79,6 +81,21 @@ def find_metric(name: str) -> Metric:
     if name not in METRICS:
         raise UsageError(f"unknown metric {name!r}; known are: {', '.join(METRICS)}")
     return METRICS[name]
+
+
+def usual_metric(gold: Iterable[Graph]) -> Metric:
+    """The metric for gold graphs where none is named: that of their framework if it has one, else mrp."""
+    frameworks = {graph.framework for graph in gold}
+    return next((metric for metric in METRICS.values() if frameworks == {metric.default_for}), METRICS["mrp"])
+
+
+def finished(metric: Metric, pairs: Sequence[Pair], scores: Iterable[GraphScore]) -> list[GraphScore]:
+    """The scores of all pairs, with what the metric counts over documents."""
+    found = list(scores)
+    if metric.over_documents is None:
+        return found
+    compared = metric.over_documents(pairs, [score.comparison for score in found])
+    return [replace(score, comparison=new) for score, new in zip(found, compared, strict=True)]
 
 
 def check_limits(jobs: int, budget: float) -> None:

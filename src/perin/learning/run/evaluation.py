@@ -44,7 +44,7 @@ def evaluate(model: Model, dev: Mapping[str, Split], *, budget: float) -> Evalua
     for name, split in dev.items():
         if split.graphs:
             graphs[name] = graphs_of(model, split.sentences, name)
-            results[name] = score(split.graphs, graphs[name], budget=budget)
+            results[name] = score(split.graphs, graphs[name], "mrp", budget=budget)
             tallies = results[name].total.tallies
             scores[name] = {kind: tallies[kind].f1 for kind in TYPES if tallies[kind].g or tallies[kind].s}
     return Evaluation(scores, graphs, results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from perin.graphs.graph import Graph
@@ -36,6 +36,8 @@ class Metric:
 
     ``keys`` name the tallies in the order in which they are reported (a dot nests them); ``main`` is the one that is
     quoted.  ``searches``: it needs to know which nodes correspond.  ``flat``: the main tally is reported without name.
+    ``over_documents`` adds what can be counted only when all graphs of a document are compared.  ``default_for`` is a
+    framework whose graphs are scored so unless another metric is named.
     """
 
     name: str
@@ -44,3 +46,7 @@ class Metric:
     compare: Callable[[Graph, Graph, float], Comparison]
     searches: bool = True
     flat: bool = False
+    over_documents: Callable[[Sequence[tuple[Graph, Graph | None]], Sequence[Comparison]], list[Comparison]] | None = (
+        None
+    )
+    default_for: str | None = None
