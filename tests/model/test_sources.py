@@ -140,6 +140,8 @@ def box(tmp_path, monkeypatch):
 def test_models_in_the_box(box, monkeypatch, tmp_path):
     assert sources.bundled() == ["amr-eng", "eng", "ptg-eng", "ucca"]
     assert sources.model_folder("eng") == box / "eng"
+    assert sources.model_folder("deu") == box / "ucca"
+    assert (sources.spoken_by_name("deu"), sources.spoken_by_name("eng")) == ("deu", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "eng").mkdir()
     assert sources.model_folder("eng") == Path("eng")
@@ -172,7 +174,16 @@ def test_frameworks_and_languages_without_a_model(box):
 
 def test_the_box_of_this_package():
     for name in sources.bundled():
-        assert Parser.load(name).parse("It rains.").nodes
+        parser = Parser.load(name)
+        for treebank in parser.treebanks.values():
+            vocabulary = treebank.vocabulary
+            assert parser.parse("It rains.", vocabulary.framework, vocabulary.language).nodes
+
+
+@pytest.mark.parametrize("language", ["ces", "deu", "eng", "zho"])
+def test_the_code_of_a_language_loads_its_model(language):
+    parser = Parser.load(language)
+    assert {name.rpartition("-")[2] for name in parser.chosen("all")} == {language}
 
 
 @pytest.mark.parametrize("name", ["missing", "./missing", "../org/name", "/no/such/folder", "a/b/c", "", "~/x"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import perin
 from perin.errors import MissingDependencyError, ModelError
-from perin.text.languages import checked
+from perin.text.languages import LANGUAGES, checked
 
 BOX = Path(perin.__file__).parent / "models"
 """The models that come with the package, each a folder."""
@@ -44,6 +44,7 @@ def default_model(framework: str | None, language: str | None) -> str:
 def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, offline: bool = False) -> Path:
     """The folder of a model: ``name`` is a path, the name of a model in the box, or ``organisation/name`` on the hub.
 
+    The code of a language that no model is called after stands for the model in the box that knows it.
     What is on the hub is fetched once and kept in the hub's cache; with ``offline`` only the cache is looked at.
     ``revision`` is a branch, tag or commit on the hub.
     """
@@ -52,9 +53,17 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
         return Path(text)
     if text in bundled():
         return BOX / text
+    if spoken_by_name(text):
+        return BOX / default_model(None, text)
     if _HUB_NAME.fullmatch(text) and not text.startswith("."):
         return _hub_folder(text, revision, offline)
     raise ModelError(f"there is no folder {text}, and no model in the box is called so; {_remedy()}")
+
+
+def spoken_by_name(name: str | os.PathLike[str]) -> str | None:
+    """The language whose code stands for a model that has another name; None for all other names."""
+    text = os.fspath(name)
+    return text if text in LANGUAGES and not os.path.isdir(text) and text not in bundled() else None
 
 
 def treebank_names(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from perin.files import check_distinct
 from perin.graphs.graph import Graph
 from perin.model.batches import MOST
 from perin.model.folder import Treebank
-from perin.model.sources import model_folder
+from perin.model.sources import model_folder, spoken_by_name
 from perin.model.trained import Predictor, TrainedModel, load_model
 from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
@@ -49,7 +49,13 @@ class Parser:
     """
 
     def __init__(
-        self, model: Predictor, *, threads: int | None = None, longest: int = LONGEST, constraints: bool = True
+        self,
+        model: Predictor,
+        *,
+        threads: int | None = None,
+        longest: int = LONGEST,
+        constraints: bool = True,
+        language: str | None = None,
     ) -> None:
         if threads is not None and threads < 1:
             raise UsageError(f"a parser needs at least one thread, not {threads}")
@@ -57,6 +63,8 @@ class Parser:
         self.threads = threads
         self.longest = longest
         self.constraints = constraints
+        self.language = language
+        """The language of texts where none is named; None: the model's, if it has only one."""
 
     @classmethod
     def load(
@@ -73,6 +81,7 @@ class Parser:
     ) -> Parser:
         """Load a model by the path of its folder, its name in the box, or ``organisation/name`` on the hub.
 
+        The code of a language (``"zho"``) loads the model in the box for it, with that as the language of all texts.
         From the hub, ``revision`` is a branch, tag or commit, and ``offline`` looks at the local cache only.
         ``bits``: 32, or 8, which is faster; by default what the model says is enough.  ``device`` such as ``"cuda"``
         needs PyTorch (``pip install 'perin[train]'``), and so do encoders that NumPy does not know.  ``constraints``:
@@ -84,7 +93,8 @@ class Parser:
         parsed = parse_batch(model, [word], list(model.treebanks), probabilities=False)
         if parsed[0].error is not None:
             raise ModelError(f"{folder}: the model does not work ({parsed[0].error}); get it again")
-        return cls(model, threads=threads, longest=longest, constraints=constraints)
+        language = spoken_by_name(name)
+        return cls(model, threads=threads, longest=longest, constraints=constraints, language=language)
 
     def __repr__(self) -> str:
         return f"Parser({', '.join(self.treebanks)})"
@@ -99,7 +109,7 @@ class Parser:
 
         Several frameworks are a list.  The language may be left out where only one fits.
         """
-        language = checked(language) if language is not None else None
+        language = checked(language) if language is not None else self.language
         known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
         spoken = [name for name, words in known.items() if language in (None, words.language)]
         alone = framework is None or isinstance(framework, str)
