@@ -63,7 +63,7 @@ class Parser:
         self.threads = threads
         self.longest = longest
         self.constraints = constraints
-        self.language = language
+        self.default_language = language
         """The language of texts where none is named; None: the model's, if it has only one."""
 
     @classmethod
@@ -109,7 +109,7 @@ class Parser:
 
         Several frameworks are a list.  The language may be left out where only one fits.
         """
-        language = checked(language) if language is not None else self.language
+        language = checked(language) if language is not None else self.default_language
         known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
         spoken = [name for name, words in known.items() if language in (None, words.language)]
         alone = framework is None or isinstance(framework, str)
