@@ -1,6 +1,7 @@
 """The card of a model, printed and not typed; with --output also the model itself, in the form in which it is shipped.
 
 python benchmarks/model_card.py MODEL [--data ../shared/data] [--output FOLDER] [--limit N] [--threads N] [--note TEXT]
+    [--treebanks NAME …] [--bits 8|32]
        [--treebanks NAME…]
 
 MODEL is a folder or the name of a model in the box.  --output writes it to a new folder, with the card as README.md;
@@ -85,6 +86,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="cores to use (default: all)")
     parser.add_argument("--note", default="", help="a sentence or two that the card begins with")
     parser.add_argument("--treebanks", nargs="+", metavar="NAME", help="write only these treebanks of the model")
+    parser.add_argument("--bits", type=int, choices=(8, 32), help="what the model computes with, without a comparison")
     arguments = parser.parse_args()
     source = model_folder(arguments.model)
     options = (arguments.data, arguments.limit, arguments.threads, arguments.note)
@@ -95,7 +97,10 @@ def main() -> None:
         raise UsageError(f"{arguments.output} exists; choose a new folder")
     with whole_folder(arguments.output) as folder:
         model = chosen(source, arguments.treebanks)
-        model.notes |= bits(source, arguments.treebanks, arguments.data, arguments.limit, arguments.threads)
+        if arguments.bits:
+            model.notes |= {"bits": arguments.bits, "rounded_heads": model.notes.get("rounded_heads", [])}
+        else:
+            model.notes |= bits(source, arguments.treebanks, arguments.data, arguments.limit, arguments.threads)
         model.save(folder, rounded=True, pieces=pieces(model, arguments.data))
         text = card(folder, arguments.output.name, *options)
         (folder / "README.md").write_text(text, encoding="utf-8")
