@@ -149,7 +149,7 @@ def test_every_format_is_written_or_refused(run, tmp_path, format):
     framework = format if format in ("amr", "eds", "ucca") else "eds"
     target = tmp_path / "out"
     code, _, err = run("Go", "--to", format, "--framework", framework, "-o", target)
-    if format in ("drg", "sbn"):
+    if format in ("drg", "sbn", "umr"):
         assert code == 2
         assert "error: the format" in err
         assert not target.exists()
@@ -292,7 +292,7 @@ def test_a_file_can_not_be_read_and_written(run, tmp_path):
         ("config.json", b"{", "config.json can't be read"),
         ("config.json", b"\xff\xfe", "config.json can't be read"),
         ("config.json", b"[]", "holds no JSON object"),
-        ("config.json", b'{"format": 99}', "has format 99, this PERIN reads up to 1; run: pip install -U perin"),
+        ("config.json", b'{"format": 99}', "has format 99, this PERIN reads up to 2; run: pip install -U perin"),
         ("vocabularies/eds-eng.json", None, "eds-eng.json is missing"),
         ("vocabularies/eds-eng.json", b"{}", "eds-eng.json: no vocabulary"),
     ],

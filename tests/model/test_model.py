@@ -192,7 +192,7 @@ class TestBits:
     def test_eight_bits_where_there_are_none(self, folder, monkeypatch):
         monkeypatch.setattr("perin.model.model.supported", lambda: False)
         with pytest.raises(UsageError, match="choose 32 bits"):
-            Parser.load(folder, bits=8)
+            Model.load(folder).round_weights(8)
 
 
 def test_query_filters_of_older_models_are_ignored(folder, tmp_path):

@@ -62,7 +62,7 @@ def test_graphs_do_not_depend_on_batches_order_or_threads(model, texts, framewor
     sentences = [f"{one} {other}" for one in texts for other in texts] + texts * 4
     whole = Parser(model, threads=1).parse(sentences, framework, probabilities=False, time=DATE)
     by_text = {graph.input: replace(graph, id="") for graph in whole}
-    assert len({len(graph.nodes) for graph in whole}) > 3
+    assert len({len(graph.nodes) for graph in whole}) > 1
     for threads, most in ((1, 1), (2, 3), (2, 64)):
         shuffled = random.Random(most).sample(sentences, len(sentences))
         results = Parser(model, threads=threads).stream(shuffled, framework, probabilities=False, time=DATE, most=most)

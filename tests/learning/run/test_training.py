@@ -65,6 +65,7 @@ warmup = 2
 rate = 3e-3
 checkpoint = 1
 average = 0.9
+balance = "hidden"
 """
 
 
