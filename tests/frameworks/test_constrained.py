@@ -109,6 +109,25 @@ def test_what_gold_breaks_is_kept_where_the_network_is_sure(samples: dict[str, A
     assert any(rule.rate for rule, _ in broken(graph))
 
 
+@pytest.mark.parametrize(("joint", "label"), [("_bark_v_1", "ARG2"), ("proper_q", None)])
+def test_parts_are_joined_unless_a_dearer_rule_breaks(samples: dict[str, Any], joint: str, label: str | None) -> None:
+    """An improbable label joins parts if the best one is taken; two parts are better than a quantifier's argument."""
+    sample = samples["eds"]
+    prediction = perfect(sample)
+    source, target = place(sample, prediction, joint), place(sample, prediction, "unknown")
+    presence, labels = prediction.presence.copy(), prediction.edge_labels.copy()
+    presence[source, target] = 0.3
+    labels[source, target] = 0
+    labels[source, target, sample.vocabulary.edge_labels.index("ARG1")] = 0.999
+    labels[source, target, sample.vocabulary.edge_labels.index("ARG2")] = 0.001
+    scores = replace(prediction, presence=presence, edge_labels=labels)
+    assert len(sample.framework.decode(scores, sample.vocabulary, constraints=False).components()) == 1
+    graph = sample.framework.decode(scores, sample.vocabulary)
+    found = [edge.label for edge in graph.edges if graph.node(edge.target).label == "unknown"]
+    assert found == ([label] if label else [])
+    assert hard(graph) == []
+
+
 @pytest.mark.parametrize("length", [60])
 def test_long_sentences_take_seconds_at_most(sample: Any, random_prediction: Callable[..., Any], length: int) -> None:
     tokens = tuple(Token("Tom", "Tom", 4 * index, 4 * index + 3) for index in range(length))

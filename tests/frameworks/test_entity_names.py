@@ -58,3 +58,10 @@ def test_names_are_written_as_in_the_sentence() -> None:
     nodes = [Node(0, "city"), Node(1, "name"), Node(2, "prague", (FLAG,))]
     graph = restored(nodes, [Edge(0, 1, "name"), Edge(1, 2, "op1")], "Prague")
     assert graph.node(1).get("op1") == "Prague"
+
+
+def test_a_string_with_two_roles_is_a_part_of_one_name_only() -> None:
+    nodes = [Node(0, "happy-01"), Node(1, "name", (FLAG,))]
+    graph = restored(nodes, [Edge(0, 1, "ARG0"), Edge(0, 1, "domain")], "Tom")
+    assert list(broken(graph)) == []
+    assert penman(graph) == '(h / happy-01 :domain "name" :ARG0 (p / person :name (n / name :op1 "name")))'

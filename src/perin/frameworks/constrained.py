@@ -501,7 +501,10 @@ class Choice:
         return found
 
     def _join(self, chosen: dict[tuple[int, int], int]) -> None:
-        """Join parts by the most probable edges that obey; leave out what can't be joined but must be."""
+        """Join parts by the most probable edges that obey; leave out what can't be joined but must be.
+
+        A soft rule may be broken if that costs less than two parts do; how sure a label is does not count.
+        """
         if self._shape.least_joint >= 0.5:
             return
         size = len(self.keep)
@@ -516,17 +519,20 @@ class Choice:
         possible = (part[:, None] != part) & self._shape.allowed & ~outside & ~outside[:, None]
         possible &= self._prediction.presence >= self._shape.least_joint
         pairs = np.argwhere(possible)
-        floor = float(np.log(self._shape.least_joint)) if self._shape.least_joint > 0 else _BARRED
+        apart = cost(self._shape.least_joint)
         used = {(source, label, False) for (source, _), label in chosen.items()}
         used |= {(target, label, True) for (_, target), label in chosen.items()}
         order = np.argsort(-self._prediction.presence[pairs[:, 0], pairs[:, 1]], kind="stable")
         for source, target in pairs[order].tolist():
             if part[source] == part[target]:
                 continue
-            gains = self.gains(np.array([source]), np.array([target]))[0]
+            ends = np.array([source]), np.array([target])
+            gains, costs = self.gains(*ends)[0], self.costs(*ends)[0]
             for label in np.argsort(-gains, kind="stable").tolist():
-                if gains[label] <= floor:
+                if gains[label] <= _BARRED:
                     break
+                if costs[label] >= apart:
+                    continue
                 once_out, once_in = self._book.once[False][label], self._book.once[True][label]
                 if (once_out and (source, label, False) in used) or (once_in and (target, label, True) in used):
                     continue

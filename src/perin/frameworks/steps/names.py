@@ -81,11 +81,13 @@ class _Draft:
         return self._free - 1
 
     def name_constant(self, edge: Edge) -> None:
-        """``ARG0 "john"`` as ``ARG0 (person :name (name :op1 "john"))``."""
-        extra = self._nodes[edge.target].extra
-        entity, name = self._add(_ENTITY, extra), self._add("name", extra)
+        """``ARG0 "john"`` as ``ARG0 (person :name (name :op1 "john"))``; a string of two roles keeps the other."""
+        string = self._nodes[edge.target]
+        entity, name = self._add(_ENTITY, string.extra), self._add("name", string.extra)
         self._edges[self._edges.index(edge)] = replace(edge, target=entity)
-        self._edges += [Edge(entity, name, "name", extra=edge.extra), Edge(name, edge.target, "op1", extra=edge.extra)]
+        shared = any(other.target == string.id for other in self._edges)
+        part = self._add(string.label or "", string.extra, flag=True) if shared else string.id
+        self._edges += [Edge(entity, name, "name", extra=edge.extra), Edge(name, part, "op1", extra=edge.extra)]
 
     def name_node(self, node: Node) -> None:
         """``(m / mary)`` as ``(p / person :name (name :op1 "mary"))``."""
