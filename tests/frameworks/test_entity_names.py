@@ -65,3 +65,10 @@ def test_a_string_with_two_roles_is_a_part_of_one_name_only() -> None:
     graph = restored(nodes, [Edge(0, 1, "ARG0"), Edge(0, 1, "domain")], "Tom")
     assert list(broken(graph)) == []
     assert penman(graph) == '(h / happy-01 :domain "name" :ARG0 (p / person :name (n / name :op1 "name")))'
+
+
+def test_the_roles_of_a_string_keep_their_owner() -> None:
+    nodes = [Node(0, "happy-01"), Node(1, "name", (FLAG,))]
+    graph = restored(nodes, [Edge(0, 1, "domain"), Edge(0, 1, "name")], "Tom")
+    assert [message for rule, message in broken(graph) if not rule.rate] == []
+    assert len(graph) == 1

@@ -58,7 +58,7 @@ class EntityNames:
                 draft.name_node(node)
             elif _FRAME.fullmatch(node.label or ""):
                 for edge in graph.outgoing(node.id):
-                    if edge.label == "name":
+                    if edge.label == "name" and not _shared(graph, edge.target):
                         draft.insert_entity(edge)
         return _cased(draft.graph(), {token.form.lower(): token.form for token in sentence.tokens} | proper)
 
@@ -107,6 +107,11 @@ class _Draft:
 
 def _proper(token: Token) -> bool:
     return token.form.istitle() and len(token.form) > 1 and token.lemma == token.form
+
+
+def _shared(graph: Graph, node: int) -> bool:
+    """Whether a node is a string of several roles, which must stay those of one owner."""
+    return flagged(graph.node(node)) and len(graph.incoming(node)) > 1
 
 
 def _is_entity(graph: Graph, node: Node) -> bool:
