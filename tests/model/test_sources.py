@@ -163,6 +163,15 @@ def test_the_model_for_a_framework_and_a_language(box, framework, language, expe
     assert sources.default_model(framework, language) == expected
 
 
+def test_of_several_models_the_better_one_is_taken(box):
+    for name, score in (("deu", 0.7), ("multi", 0.8)):
+        (box / name).mkdir()
+        notes = {"dev": {"drg-deu": {"all": score}}}
+        (box / name / "config.json").write_text(json.dumps({"treebanks": {"drg-deu": None}, "notes": notes}))
+    assert sources.default_model("drg", "deu") == "multi"
+    assert sources.default_model(None, "deu") == "deu"
+
+
 def test_frameworks_and_languages_without_a_model(box):
     with pytest.raises(ModelError, match="no model in the box is for ces; in the box are: amr-eng \\("):
         sources.default_model(None, "ces")

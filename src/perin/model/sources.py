@@ -26,7 +26,8 @@ def bundled(box: Path | None = None) -> list[str]:
 def default_model(framework: str | None, language: str | None) -> str:
     """The name of the model in the box for a framework and a language (English unless said otherwise).
 
-    Of several, the one that is named after both, else the one that is named after the language.
+    Of several, the one that is named after both, else the one with the best dev score, or without a framework the one
+    that is named after the language.
     """
     spoken = checked(language or "eng")
     wanted = f"{framework}-{spoken}" if framework else spoken
@@ -35,10 +36,9 @@ def default_model(framework: str | None, language: str | None) -> str:
         for name in bundled()
         if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in treebank_names(BOX / name))
     ]
-    best = next((name for name in (wanted, spoken) if name in fitting), fitting[0] if fitting else None)
-    if best is None:
+    if not fitting:
         raise ModelError(f"no model in the box is for {wanted}; {_remedy()}")
-    return best
+    return wanted if wanted in fitting else max(fitting, key=lambda name: _dev_score(BOX / name, wanted))
 
 
 def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, offline: bool = False) -> Path:
@@ -69,6 +69,12 @@ def spoken_by_name(name: str | os.PathLike[str]) -> str | None:
 def treebank_names(folder: Path) -> list[str]:
     """The names of a model's treebanks, such as ``eds-eng``."""
     return list(json.loads((folder / "config.json").read_text(encoding="utf-8"))["treebanks"])
+
+
+def _dev_score(folder: Path, treebank: str) -> float:
+    """The F1 on dev that a model was chosen by in training; 0 if it is not known."""
+    notes = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("notes", {})
+    return float(notes.get("dev", {}).get(treebank, {}).get("all", 0.0))
 
 
 def _remedy() -> str:
