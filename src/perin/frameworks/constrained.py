@@ -522,25 +522,20 @@ class Choice:
         apart = cost(self._shape.least_joint)
         used = {(source, label, False) for (source, _), label in chosen.items()}
         used |= {(target, label, True) for (_, target), label in chosen.items()}
-        order = np.argsort(-self._prediction.presence[pairs[:, 0], pairs[:, 1]], kind="stable")
-        for source, target in pairs[order].tolist():
+        gains = self.gains(*pairs.T)
+        rows, labels = np.nonzero((gains > _BARRED) & (self.costs(*pairs.T) < apart))
+        order = np.argsort(-gains[rows, labels], kind="stable")
+        for row, label in zip(rows[order].tolist(), labels[order].tolist(), strict=True):
+            source, target = pairs[row].tolist()
             if part[source] == part[target]:
                 continue
-            ends = np.array([source]), np.array([target])
-            gains, costs = self.gains(*ends)[0], self.costs(*ends)[0]
-            for label in np.argsort(-gains, kind="stable").tolist():
-                if gains[label] <= _BARRED:
-                    break
-                if costs[label] >= apart:
-                    continue
-                once_out, once_in = self._book.once[False][label], self._book.once[True][label]
-                if (once_out and (source, label, False) in used) or (once_in and (target, label, True) in used):
-                    continue
-                chosen[source, target] = label
-                used |= {(source, label, False), (target, label, True)}
-                part[part == part[target]] = part[source]
-                parts -= 1
-                break
+            once_out, once_in = self._book.once[False][label], self._book.once[True][label]
+            if (once_out and (source, label, False) in used) or (once_in and (target, label, True) in used):
+                continue
+            chosen[source, target] = label
+            used |= {(source, label, False), (target, label, True)}
+            part[part == part[target]] = part[source]
+            parts -= 1
             if parts < 2:
                 return
 
