@@ -33,7 +33,7 @@ from perin.network.eightbit import supported
 from perin.parsing.parser import Parser
 from perin.scoring.omissions import repeated_nodes, without_node
 from perin.text import tokenize
-from perin.text.content import content_words
+from perin.text.dictionary import content_words
 
 
 def main() -> None:

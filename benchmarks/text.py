@@ -35,7 +35,7 @@ from perin.text import (
     tokenize,
     translated,
 )
-from perin.text.coverage import Coverage, coverage
+from perin.text.alignment import Coverage, coverage
 from perin.text.translation import label_lemma
 
 HERE = Path(__file__).parent

@@ -15,7 +15,7 @@ import simplemma
 
 from perin.text import split_sentences, tokenize
 from perin.text.dictionary import english_readings
-from perin.text.lemmas import lemmatize_all
+from perin.text.tokenizer import lemmatize_all
 
 LANGUAGES = {"eng": "en", "deu": "de", "ces": "cs"}
 Lemmatizer = Callable[[Sequence[str], Sequence[str]], list[str]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from perin.errors import MissingDependencyError, UsageError
 from perin.text import lemmatize, tokenize
 from perin.text.dictionary import _folder
-from perin.text.lemmas import lemmatize_all
+from perin.text.tokenizer import lemmatize_all
 
 ENGLISH = """
 be was were been am is are; have has had having; do does did done doing; go goes went gone going; say said;

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from perin.errors import UsageError
 from perin.graphs import load
 from perin.text import Sentence, tokenize
-from perin.text.coverage import Coverage, coverage
+from perin.text.alignment import Coverage, coverage
 
 LANGUAGES = ("eng", "deu", "ces", "zho", None)
 ANY_CHARACTER = st.characters(codec=None, exclude_categories=())
@@ -261,7 +261,7 @@ def test_gold_anchors_lie_on_token_boundaries(shared: Path, treebank: str) -> No
 @pytest.mark.parametrize("treebank", MINIMUM)
 def test_gold_anchors_of_whole_treebanks_lie_on_token_boundaries(shared: Path, treebank: str) -> None:
     folder = shared / "data" / treebank
-    splits = tuple(path.name.removesuffix(".mrp.gz") for path in folder.glob("*.mrp.gz"))
+    splits = tuple(path.name.removesuffix(".conllu.gz") for path in folder.glob("*.conllu.gz"))
     share, ratio = measure(folder, splits)
     assert share >= MINIMUM[treebank]
     assert ratio <= 1.10

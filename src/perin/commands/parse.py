@@ -131,8 +131,7 @@ def _is_file(text: str) -> bool:
 
 def watched(results: Iterable[Parsed], language: str | None) -> Iterator[Parsed]:
     """The results; a warning if the first sentences are clearly not in the language."""
-    from perin.text.identification import identify
-    from perin.text.languages import LANGUAGES
+    from perin.text.languages import LANGUAGES, identify
 
     results = iter(results)
     first = list(itertools.islice(results, SAMPLE))

@@ -17,8 +17,7 @@ from perin.errors import InputError, UsageError
 from perin.files import read_lines, read_text, source_name
 from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
-from perin.text.identification import identify
-from perin.text.languages import LANGUAGES
+from perin.text.languages import LANGUAGES, identify
 from perin.text.sentences import LAYOUTS, Passage, passages
 from perin.text.token_files import FORMATS, read_tokens
 

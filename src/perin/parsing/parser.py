@@ -21,7 +21,7 @@ from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, numbered, read_sentences, split_texts
 from perin.parsing.streaming import in_order
 from perin.parsing.writing import Tally, Unfinished, checked_format, fill_gaps, unfinished, write_parsed
-from perin.text.inputs import OneText, SomeText, check_several, is_one
+from perin.text.adapters import OneText, SomeText, check_several, is_one
 from perin.text.languages import checked
 from perin.text.tokenizer import tokenize
 

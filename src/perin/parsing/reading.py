@@ -17,8 +17,8 @@ from perin.files import each_line, source_name
 from perin.graphs.codecs.registry import locate
 from perin.graphs.faults import Finding
 from perin.text import split_sentences, tokenize
+from perin.text.adapters import SomeText, as_sentence, sentences_of
 from perin.text.alignment import Place
-from perin.text.inputs import SomeText, as_sentence, sentences_of
 from perin.text.token_files import companion_sentence, read_conllu
 
 _LONG_PARAGRAPH = 500

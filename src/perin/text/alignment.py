@@ -1,13 +1,16 @@
-"""Finding the tokens of one source in the text of another, white space aside."""
+"""Finding the tokens of one source in the text of another, and what of a graph's anchors tokens can express."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from perin.contract.sentence import Sentence, Token
 from perin.errors import InputError
+from perin.graphs.graph import Graph
+from perin.graphs.normalisation import trimmed, trimmed_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +154,27 @@ def _pieces(text: str, token: Token, inner: list[int]) -> list[Token]:
             start += len(text[start:end]) - len(text[start:end].lstrip())
             pieces.append(Token(form, form if own else token.lemma, start, start + len(form)))
     return pieces
+
+
+# How many anchors of a graph the tokens of its sentence can express.
+
+
+class Coverage(NamedTuple):
+    """Anchors whose two ends are ends of tokens, and all anchors (punctuation alone does not count)."""
+
+    expressible: int
+    anchors: int
+
+    def plus(self, other: Coverage) -> Coverage:
+        """The sum of two counts."""
+        return Coverage(self.expressible + other.expressible, self.anchors + other.anchors)
+
+
+def coverage(graph: Graph, sentence: Sentence) -> Coverage:
+    """Count the anchors of a graph, joined and trimmed of punctuation (as the tokens are) as the MRP metric does."""
+    text = sentence.text
+    ranges = [(token.start, token.end) for token in sentence.tokens]
+    ranges += [trimmed(start, end, text) for start, end in ranges]
+    starts, ends = {start for start, _ in ranges}, {end for _, end in ranges}
+    anchors = [run for node in graph.nodes for run in trimmed_runs(node.anchors or (), text) if run[0] < run[1]]
+    return Coverage(sum(start in starts and end in ends for start, end in anchors), len(anchors))

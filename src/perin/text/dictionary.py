@@ -1,4 +1,4 @@
-"""The dictionaries: forms and lemmas of the packages simplemma and lemminflect, words of the package jieba."""
+"""The dictionaries of the packages simplemma, lemminflect and jieba, and which words are content words by them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from perin.contract.sentence import Sentence, Token
 from perin.errors import MissingDependencyError
-from perin.text.languages import LANGUAGES
+from perin.text.languages import LANGUAGES, word_set
 
 
 @lru_cache(maxsize=1 << 17)
@@ -84,3 +85,97 @@ def _folder(package: str, purpose: str) -> Path:
     if found is None or found.origin is None:
         raise MissingDependencyError(package, purpose)
     return Path(found.origin).parent
+
+
+# Content words, without a tagger: words of the dictionaries' open classes, and whatever is no known function word.
+
+
+_OPEN_TAGS = ("n", "v", "a", "m", "t", "s", "i", "l", "j")
+"""First letters of the tags that jieba gives to nouns and names, verbs, adjectives, numbers, times, places, idioms."""
+
+_FUNCTION_WORDS = {
+    "eng": word_set(
+        "a about above after again against all also although am an and another any anybody anyone anything are "
+        "aren't as at away back be because been before behind being below between both but by can can't cannot "
+        "could dare did didn't do does doesn't doing don't done down during each either else enough even ever "
+        "every everybody everyone everything few for from had has hasn't have haven't having he her here hers "
+        "herself him himself his how however i if in into is isn't it its itself just least less let many may me "
+        "might mine more most much must my myself near need neither never no nobody none nor not nothing now of "
+        "off often on once only onto or other others otherwise ought our ours ourselves out over own per perhaps "
+        "quite rather really same shall she should since so some somebody someone something still such than that "
+        "the their theirs them themselves then there these they this those though through thus till to together "
+        "too toward towards under unless until up upon us very was wasn't we well were weren't what when where "
+        "whether which while who whom whose why will with within without won't would yes yet you your yours "
+        "yourself yourselves ' 's n't 'm 're 've 'll 'd s t "
+    ),
+    "deu": word_set(
+        "aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm "
+        "andern ans auch auf aufs aus außer außerdem bei beim beinahe bereits bevor bin bis bist bloß da dabei "
+        "dadurch dafür dagegen daher dahin damals damit danach daneben dann daran darauf daraus darin darüber "
+        "darum darunter das dass dasselbe davon davor dazu dein deine deinem deinen deiner deines dem demselben "
+        "den denen denn dennoch denselben der deren derselbe derselben des deshalb desselben dessen desto dich "
+        "die dies diese dieselbe dieselben diesem diesen dieser dieses dir doch dort du durch durchs eben ehe ein "
+        "eine einem einen einer eines einige einigem einigen einiger einiges einmal endlich entlang entweder er "
+        "erst es etwa etwas euch euer eure eurem euren eurer eures fast für fürs ganz gar gegen gegenüber genug "
+        "gerade gern habe haben habt hast hat hatte hatten hattest hattet her hier hin hinter hätte hätten ich "
+        "ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im immer in indem ins irgend ist ja je jede jedem jeden "
+        "jeder jedes jedoch jemand jene jenem jenen jener jenes jetzt kann kannst kaum kein keine keinem keinen "
+        "keiner keines konnte konnten könnte könnten können könnt lassen mal man manche manchem manchen mancher "
+        "manches mehr mein meine meinem meinen meiner meines mich mir mit möchte möchten mochte muss musste "
+        "mussten muß mußte mußten müssen müsste müßte nach nachdem neben nein nicht nichts nie niemals niemand "
+        "noch nun nur ob oben oder oft ohne schon sehr sei seid seien sein seine seinem seinen seiner seines seit "
+        "seitdem selbst sich sie sind so sobald sogar solang solche solchem solchen solcher solches soll sollen "
+        "sollte sollten sondern sonst soweit sowie sowohl trotz trotzdem über übers um ums und uns unser unsere "
+        "unserem unseren unserer unseres unten unter vielleicht vom von vor während wann war waren warst wart "
+        "warum was wegen weil weiter welche welchem welchen welcher welches wem wen wenig wenn wer werde werden "
+        "weshalb wessen wie wieder will wir wird wirst wo wobei woher wohin wohl wollen wollte wollten worden "
+        "wurde wurden würde würden zu zum zur zwar zwischen geworden gewesen bzw "
+    ),
+    "ces": word_set(
+        "a aby ač ačkoli ale anebo ani aniž ano asi až ať bez během bude budeme budete budeš budou budu by byl "
+        "byla byli bylo byly bych bychom bys byste být což co coby či čí do i já jak jakmile jako jaká jaké jaký "
+        "jakož je jeho jej její jejich jemu jen jenom jenž jestli jestliže ještě jež ji jí jich jim jím jimi jsem "
+        "jsi jsme jsou jste již k kam každá každé každý kde kdo kdy když ke kolem kolik která které kterého "
+        "kterém kterému kterou který kterých kterým kteří kvůli li má mají mě mezi mimo mít mne mně mnou moc moci "
+        "moje můj mu my na nad nade nám námi nás naše naší náš ne nebo neboť nechť než něco nějaká nějaké nějaký "
+        "někdo ni nic ní nich nikdo nim ním nimi není nýbrž o od ode on ona oni ono ony pak po pod podle pokud "
+        "pouze pro proč proto protože před přede přes přece při s sám se sebe si sice skrz snad sobě své svého "
+        "svém svému svou svůj svých svým ta tady tak také takže tam tato ten tento tě tebe ti tím to tobě toho "
+        "tohle tom tomu toto tou tu tuto tvoje tvůj ty tyto té této těch těm těmi u už v vám vámi vás váš vaše ve "
+        "však všechen všechna všichni vy z za zase zda zdali ze že žádná žádné žádný "
+    ),
+    "zho": word_set(
+        "的 了 着 是 有 在 不 没 没有 会 能 可以 要 想 把 被 让 叫 给 到 来 去 上 下 里 中 说 "
+        "这 那 个 一 一个 得 地 过 就"
+    ),
+}
+"""Also auxiliaries, adverbs of degree and pronouns: what graphs of some frameworks have no node for."""
+
+
+def content_words(sentence: Sentence) -> list[Token]:
+    """The nouns, verbs, adjectives, numbers and names of a sentence, as far as dictionaries and lists tell them.
+
+    English and Chinese dictionaries know parts of speech; in the other languages it is every word that is not in the
+    list of function words.
+
+    >>> from perin.text import tokenize
+    >>> [word.form for word in content_words(tokenize("He persuaded her to leave in 2 very long letters.", "eng"))]
+    ['persuaded', 'leave', '2', 'long', 'letters']
+    """
+    language = sentence.language or "eng"
+    return [token for token in sentence.tokens if _is_content(token.form, language)]
+
+
+def _is_content(form: str, language: str) -> bool:
+    low = form.lower()
+    if not any(character.isalnum() for character in form) or low in _FUNCTION_WORDS[language]:
+        return False
+    if any(character.isdigit() for character in form):
+        return True
+    if language == "eng":
+        readings = english_readings(low)
+        return not readings or any(part in readings for part in ("noun", "verb", "adj"))
+    if language == "zho":
+        entry = chinese_words()[0].get(form)
+        return entry is None or entry.split()[-1].startswith(_OPEN_TAGS)
+    return len(form) > 1

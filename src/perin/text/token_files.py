@@ -16,8 +16,7 @@ from perin.graphs.codecs.registry import locate as graphs
 from perin.graphs.graph import Graph, Node
 from perin.text.alignment import Place, locate, placed
 from perin.text.languages import LANGUAGES, checked
-from perin.text.lemmas import lemmatize
-from perin.text.tokenizer import tokenize
+from perin.text.tokenizer import lemmatize, tokenize
 
 # Tokens and lemmas from CoNLL-U.
 

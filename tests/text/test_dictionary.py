@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from perin.text import tokenize
-from perin.text.content import content_words
+from perin.text.dictionary import content_words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from perin.text.identification import identify
+from perin.text.languages import identify
 
 
 @pytest.mark.parametrize(
