@@ -88,6 +88,16 @@ def test_probabilities(parser, texts):
         assert all(part.extra is None for part in (*graph.nodes, *graph.edges))
 
 
+def test_alternatives(parser, texts):
+    for graph in itertools.chain(*parser.parse(texts, "all", alternatives=2)):
+        listed = [part.extra["alternatives"] for part in (*graph.nodes, *graph.edges) if "alternatives" in part.extra]
+        assert {len(pair) for pairs in listed for pair in pairs} == {2}
+        assert max(map(len, listed)) == 2
+        assert loads(dumps(graph)) == [graph]
+    with pytest.raises(UsageError, match="0 or more"):
+        parser.parse("Rain!", alternatives=-1)
+
+
 def test_several_frameworks_are_grouped_by_sentence(parser, texts):
     grouped = parser.parse(texts[:2], ["amr", "EDS"])
     assert [[graph.framework for graph in graphs] for graphs in grouped] == [["amr", "eds"]] * 2

@@ -14,6 +14,7 @@ from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.constrained import Choice, Rulebook, Shape, rulebook, without_twins
+from perin.frameworks.decoding.alternatives import find_alternatives
 from perin.frameworks.decoding.assembly import assembled, with_probabilities
 from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_edge_labels
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
@@ -130,15 +131,22 @@ class Framework:
         )
 
     def decode(
-        self, prediction: Prediction, vocabulary: Vocabulary, *, probabilities: bool = False, constraints: bool = True
+        self,
+        prediction: Prediction,
+        vocabulary: Vocabulary,
+        *,
+        probabilities: bool = False,
+        alternatives: int = 0,
+        constraints: bool = True,
     ) -> Graph:
         """The most probable graph that obeys the framework's rules; always the same for the same scores.
 
-        With ``probabilities``, nodes and edges have them in ``extra``.  Without ``constraints`` the graph is valid, but
-        may break rules.
+        With ``probabilities``, nodes and edges have them in ``extra``, and so many ``alternatives`` to their labels.
+        Without ``constraints`` the graph is valid, but may break rules.
         """
         if not constraints and self.constraints:
-            return replace(self, constraints=(), mends=()).decode(prediction, vocabulary, probabilities=probabilities)
+            free = replace(self, constraints=(), mends=())
+            return free.decode(prediction, vocabulary, probabilities=probabilities, alternatives=alternatives)
         sentence = prediction.sentence
         bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
         if not len(prediction):
@@ -163,9 +171,14 @@ class Framework:
         graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
         if probabilities:
             graph = with_probabilities(graph, prediction, nodes, structure, labels)
+        others = None
+        if alternatives:
+            found = (prediction, vocabulary, labelling, nodes, structure, labels)
+            others = find_alternatives(graph, *found, count=alternatives)
+            graph = others.mark()
         for mend in self.mends:
             graph = mend.mend(graph, sentence)
-        return self.restored(graph)
+        return self.restored(graph) if others is None else others.add_to(graph, self.restored)
 
     def empty_graph(self, bare: Graph) -> Graph:
         """The graph of a sentence in which nothing was found."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Scalar: TypeAlias = str | int | float | bool | None
 """A JSON value that is neither list nor object."""
-PROBABILITIES = frozenset(("probability", "label_probability", "top_probability"))
+PROBABILITIES = frozenset(("probability", "label_probability", "top_probability", "alternatives"))
 """What a parser says of its nodes and edges in ``extra``; only MRP has a place for it."""
 
 

@@ -58,6 +58,7 @@ def decoded(
     predictions: Sequence[dict[str, Prediction]],
     *,
     probabilities: bool = False,
+    alternatives: int = 0,
     constraints: bool = True,
 ) -> list[tuple[Graph, ...]]:
     """Of each sentence its graphs, in the order of the treebanks."""
@@ -65,7 +66,11 @@ def decoded(
     return [
         tuple(
             known[name].framework.decode(
-                prediction, known[name].vocabulary, probabilities=probabilities, constraints=constraints
+                prediction,
+                known[name].vocabulary,
+                probabilities=probabilities,
+                alternatives=alternatives,
+                constraints=constraints,
             )
             for name, prediction in of_sentence.items()
         )
@@ -79,22 +84,32 @@ def parse_batch(
     treebanks: Sequence[str],
     *,
     probabilities: bool,
+    alternatives: int = 0,
     constraints: bool = True,
 ) -> list[Parsed]:
     """What becomes of each sentence; one that fails does not harm the others."""
     try:
         outputs = model.predict(prepared(model, sentences), treebanks)
         found = predicted(model, sentences, outputs)
-        graphs = decoded(model, found, probabilities=probabilities, constraints=constraints)
+        graphs = decoded(model, found, probabilities=probabilities, alternatives=alternatives, constraints=constraints)
         return [Parsed(*pair) for pair in zip(sentences, graphs, strict=True)]
     except SURVIVED as error:
         if len(sentences) == 1:
             reason = str(error) if isinstance(error, PerinError) else f"{type(error).__name__}: {error}"
             failure = InputError(f"can't be parsed ({reason})", graph=sentences[0].id)
             return [Parsed(sentences[0], error=failure)]
-    options = {"probabilities": probabilities, "constraints": constraints}
-    alone = (parse_batch(model, [sentence], treebanks, **options) for sentence in sentences)
-    return [parsed for one in alone for parsed in one]
+    return [
+        parsed
+        for sentence in sentences
+        for parsed in parse_batch(
+            model,
+            [sentence],
+            treebanks,
+            probabilities=probabilities,
+            alternatives=alternatives,
+            constraints=constraints,
+        )
+    ]
 
 
 def predictions(

@@ -139,6 +139,7 @@ class Parser:
         *,
         split: Literal[False] = False,
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> list[Graph]: ...
 
@@ -151,6 +152,7 @@ class Parser:
         *,
         split: Literal[False] = False,
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> Graph: ...
 
@@ -163,6 +165,7 @@ class Parser:
         *,
         split: Literal[False] = False,
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> list[list[Graph]]: ...
 
@@ -175,6 +178,7 @@ class Parser:
         *,
         split: Literal[False] = False,
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> list[Graph]: ...
 
@@ -187,6 +191,7 @@ class Parser:
         *,
         split: Literal[True],
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> list[list[Graph]]: ...
 
@@ -199,6 +204,7 @@ class Parser:
         *,
         split: Literal[True],
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> list[Graph]: ...
 
@@ -210,6 +216,7 @@ class Parser:
         *,
         split: bool = False,
         probabilities: bool = True,
+        alternatives: int = 0,
         time: str | None = None,
     ) -> Graph | list[Graph] | list[list[Graph]]:
         """The graph of a sentence, or the graphs of several; the first that can't be parsed raises an error.
@@ -225,7 +232,9 @@ class Parser:
         if split:
             items = split_texts(items, self.language(framework, language))
         found: list[tuple[Graph, ...]] = []
-        for parsed in self.stream(items, framework, language, probabilities=probabilities, time=time):
+        for parsed in self.stream(
+            items, framework, language, probabilities=probabilities, alternatives=alternatives, time=time
+        ):
             if parsed.error is not None:
                 raise parsed.error
             found.append(parsed.graphs)
@@ -240,6 +249,7 @@ class Parser:
         language: str | None = None,
         *,
         probabilities: bool = True,
+        alternatives: int = 0,
         empty: bool = False,
         time: str | None = None,
         most: int = MOST,
@@ -248,25 +258,37 @@ class Parser:
 
         Strings get the ids 1, 2, 3, …  A sentence that fails (or comes as an error already) yields its error and the
         next ones go on; with ``empty`` it also has the graphs of a sentence without words.  ``probabilities``: nodes
-        and edges have them in ``extra``.  ``time`` is the ``time`` of the graphs (``YYYY-MM-DD``), by default today.
+        and edges have them in ``extra``; so many ``alternatives`` to their labels, too: ``[[label, probability], …]``,
+        the most probable first.  ``time`` is the ``time`` of the graphs (``YYYY-MM-DD``), by default today.
         ``most`` sentences are parsed at once; the graphs do not depend on it.
         """
         check_several(texts, "stream")
         treebanks = self.chosen(framework, language)
         spoken = self.language(framework, language)
         moment = _moment(time)
-        options = {"probabilities": probabilities, "constraints": self.constraints}
+        if alternatives < 0:
+            raise UsageError(f"the number of alternatives can't be {alternatives}; give 0 or more")
+
+        def parse(sentences: list[Sentence]) -> list[Parsed]:
+            return parse_batch(
+                self.model,
+                sentences,
+                treebanks,
+                probabilities=probabilities,
+                alternatives=alternatives,
+                constraints=self.constraints,
+            )
 
         def finished(parsed: Parsed) -> Parsed:
             graphs = parsed.graphs
             if parsed.error is not None and empty:
                 bare = replace(parsed.sentence, tokens=())
-                graphs = parse_batch(self.model, [bare], treebanks, **options)[0].graphs
+                graphs = parse([bare])[0].graphs
             return replace(parsed, graphs=tuple(replace(graph, time=moment) for graph in graphs))
 
         def work(batch: list[Parsed]) -> list[Parsed]:
             sound = [item.sentence for item in batch if item.error is None]
-            found = iter(parse_batch(self.model, sound, treebanks, **options) if sound else ())
+            found = iter(parse(sound) if sound else ())
             return [finished(next(found) if item.error is None else item) for item in batch]
 
         # A network in PyTorch shares each product among all cores by itself.

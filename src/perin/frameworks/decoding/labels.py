@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,15 +64,24 @@ class Labelling:
         lemmas = tuple([self.lemmas[token] for token in tokens])
         return self._best(ranking, node, forms, lemmas, value)
 
+    def ranked(self, ranking: Ranking, node: int, tokens: Sequence[int], *, value: bool) -> list[tuple[str, float]]:
+        """A node's labels and their probabilities, the most probable first, where a rule sees these tokens."""
+        forms = tuple([self.forms[token] for token in tokens])
+        lemmas = tuple([self.lemmas[token] for token in tokens])
+        return ranking.ranked_labels(node, self._yielded(forms, lemmas, value))
+
     def _best(
         self, ranking: Ranking, node: int, forms: tuple[str, ...], lemmas: tuple[str, ...], value: bool
     ) -> tuple[str, float] | None:
+        return ranking.best_label(node, self._yielded(forms, lemmas, value))
+
+    def _yielded(self, forms: tuple[str, ...], lemmas: tuple[str, ...], value: bool) -> Callable[[int], str | None]:
         rules, excluded, case = self.rules.rules, self.excluded, self.rules.space.case(value)
 
         def yielded(number: int) -> str | None:
             return None if number in excluded else apply(rules[number - 1], forms, lemmas, case)
 
-        return ranking.best_label(node, yielded)
+        return yielded
 
 
 class Ranking:
@@ -104,6 +113,16 @@ class Ranking:
             return None
         if self._sure[node] and (label := label_of(self._first[node])) is not None:
             return label, self._likely[node]
+        totals = self._totals(node, label_of)
+        return max(totals.items(), key=lambda pair: pair[1]) if totals else None
+
+    def ranked_labels(self, node: int, label_of: Callable[[int], str | None]) -> list[tuple[str, float]]:
+        """All labels of a node's best rules and their probabilities, the most probable first."""
+        if not self._first:
+            return []
+        return sorted(self._totals(node, label_of).items(), key=lambda pair: -pair[1])
+
+    def _totals(self, node: int, label_of: Callable[[int], str | None]) -> dict[str, float]:
         totals: dict[str, float] = {}
         scores = self._scores[node]
         for rank, number in enumerate(self._numbers(node)):
@@ -111,7 +130,7 @@ class Ranking:
                 break
             if (label := label_of(number)) is not None:
                 totals[label] = totals.get(label, 0.0) + float(scores[number])
-        return max(totals.items(), key=lambda pair: pair[1]) if totals else None
+        return totals
 
     def _numbers(self, node: int) -> Iterator[int]:
         """The numbers of a node's rules, of equally probable ones the first; most callers need only a few."""
