@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from perin.errors import InputError
-from perin.frameworks.decoding.assembly import chosen_properties
+from perin.frameworks.decoding.assembly import choose_properties
 from perin.frameworks.learn import learn_vocabulary
 from perin.frameworks.lexicon import class_name, frame, lexicon, merged, read_vallex
 from perin.graphs import dump
@@ -95,5 +95,5 @@ def test_frames_are_chosen_only_from_what_is_listed(samples: dict[str, Any]) -> 
     words = replace(words, property_classes={"frame": ("f2", "f1")})
     words = replace(words, lexica={"frame": merged(words.lexica["frame"], {"myslet": ("v#v-w9f1", "v#v-w9f2")})})
     scores = {"frame": np.array([[0.1, 0.3, 0.6], [0.1, 0.3, 0.6], [0.1, 0.3, 0.6], [0.9, 0.1, 0]], dtype=np.float32)}
-    chosen = chosen_properties(scores, ["přijít", "Myslet", "neznámý", "myslet"], words)
+    chosen = choose_properties(scores, ["přijít", "Myslet", "neznámý", "myslet"], words)
     assert chosen == [(Property("frame", "v#v-w5f2"),), (Property("frame", "v#v-w9f1"),), (), ()]

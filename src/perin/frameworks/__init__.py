@@ -7,7 +7,7 @@ A treebank's graph is changed by reversible :mod:`steps <perin.frameworks.steps>
 from perin.contract.prediction import Prediction
 from perin.contract.target import Target
 from perin.frameworks.framework import Framework
-from perin.frameworks.learn import learn_from_treebank, learn_vocabulary
+from perin.frameworks.learn import learn_from_treebank, learn_signatures, learn_vocabulary
 from perin.frameworks.registry import framework, register
 from perin.frameworks.vocabulary import Vocabulary
 
@@ -18,6 +18,7 @@ __all__ = [
     "Vocabulary",
     "framework",
     "learn_from_treebank",
+    "learn_signatures",
     "learn_vocabulary",
     "register",
 ]

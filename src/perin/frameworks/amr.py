@@ -17,6 +17,7 @@ AMR = Framework(
     rules=RuleSpace(("", "-"), anchored=False, label_case="lower"),
     numbers=True,
     has_flag=True,
+    lexical_labels=r".+(-)\d\d",
     owned=True,
     empty="amr-empty",
     constraints=framework_rules.AMR,

@@ -22,7 +22,10 @@ from perin.contract.arrays import Bools, Ints
 from perin.contract.prediction import Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes, components
+from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.constraints import Apart, Constraint, Needs, NoTwins, Roles, Unique, matches
+from perin.graphs.graph import Property
+from perin.labels.space import fold
 from perin.lazy import cached_property
 
 Floats = NDArray[np.float64]
@@ -53,10 +56,11 @@ class Traits:
 
 
 class Rulebook:
-    """Rules in terms of the edge labels of a vocabulary."""
+    """Rules in terms of the edge labels of a vocabulary, and the signatures of its treebank."""
 
-    def __init__(self, rules: tuple[Constraint, ...], labels: tuple[str, ...]) -> None:
-        self.labels = labels
+    def __init__(self, rules: tuple[Constraint, ...], vocabulary: Vocabulary, lexical: str | None) -> None:
+        self.labels = labels = tuple(label or "" for label in vocabulary.edge_labels)
+        self._signatures, self._lexical = vocabulary.signatures, lexical
         self.once = {True: np.zeros(len(labels)), False: np.zeros(len(labels))}
         self.needs: list[tuple[Needs, Bools]] = []
         self.apart: list[tuple[Bools, Bools, float]] = []
@@ -77,6 +81,7 @@ class Rulebook:
                 (self._roles if rule.of == ".*" else self._pairs).append((rule, self._mask(rule.labels)))
         self.pair_costs = np.array([mask * cost(rule.rate) for rule, mask in self._pairs]).reshape(-1, len(labels))
         self._traits: dict[str, Traits] = {}
+        self._bars: dict[str, tuple[str, ...]] = {}
 
     def _mask(self, pattern: str) -> Bools:
         return np.array([matches(pattern, label) for label in self.labels], dtype=np.bool_)
@@ -89,6 +94,29 @@ class Rulebook:
                 self._traits.clear()
             found = self._traits[label] = self._new_traits(label)
         return found
+
+    def bars(self, label: str) -> tuple[str, ...]:
+        """The properties that nodes of a label can't have, as their treebank says."""
+        found = self._bars.get(label)
+        if found is None:
+            if len(self._bars) > 20_000:
+                self._bars.clear()
+            found = self._bars[label] = self._signatures.bars(label, self._lexical)
+        return found
+
+    def possible(self, label: str, properties: tuple[Property, ...]) -> tuple[Property, ...]:
+        """The properties that a node of this label can have."""
+        barred = self.bars(label) if properties else ()
+        return tuple(pair for pair in properties if pair.name not in barred) if barred else properties
+
+    def barred(self, label: str) -> Bools:
+        """[L]: the edge labels that can't lead from a node of this label to a constant."""
+        return np.isin(self.labels, self.bars(label))
+
+    def impossible(self, value: str) -> Bools:
+        """[L]: the edge labels that can't lead to this constant."""
+        closed = self._signatures.values
+        return np.array([fold(value) not in closed[label] if label in closed else False for label in self.labels])
 
     def _new_traits(self, label: str) -> Traits:
         source, target = np.zeros((2, len(self.labels)))
@@ -107,9 +135,9 @@ class Rulebook:
 
 
 @lru_cache(maxsize=64)
-def rulebook(rules: tuple[Constraint, ...], labels: tuple[str | None, ...]) -> Rulebook:
-    """The rules in terms of a vocabulary's edge labels."""
-    return Rulebook(rules, tuple(label or "" for label in labels))
+def rulebook(rules: tuple[Constraint, ...], vocabulary: Vocabulary, lexical: str | None) -> Rulebook:
+    """The rules in terms of a vocabulary; ``lexical``: the pattern of labels made from words."""
+    return Rulebook(rules, vocabulary, lexical)
 
 
 def cost(rate: float) -> float:
@@ -238,12 +266,17 @@ class Choice:
         self._of = np.array([each.of for each in traits])
         self._bad = np.array([each.bad for each in traits])
         self._needs = np.array([each.needs for each in traits])
+        self._barred = np.zeros((len(names), len(book.labels)), dtype=np.bool_)
+        for node, (label, flag) in enumerate(zip(nodes.labels, nodes.flags.tolist(), strict=True)):
+            self._barred[node] = book.impossible(label) if flag else book.barred(label)
 
     def costs(self, sources: Ints, targets: Ints) -> Floats:
         """[M, L]: what rules about its ends say against each label of M pairs."""
         found: Floats = self._source[sources] + self._target[targets]
         if self._book.pair_costs.size:
             found = found + (self._of[sources] & self._bad[targets]) @ self._book.pair_costs
+        constant = self._flagged[targets]
+        found[constant] += _HARD * (self._barred[sources[constant]] | self._barred[targets[constant]])
         return found
 
     def obeys(self, *, hard: bool = False) -> bool:

@@ -16,6 +16,7 @@ DRG = Framework(
     numbers=True,
     has_tops=False,
     has_flag=True,
+    lexical_labels=r".+(\.[a-z]\.)\d+",
     markers=frozenset((RELATION,)),
     required=SCOPE,
     empty=SCOPE,

@@ -15,6 +15,7 @@ EDS = Framework(
     numbers=True,
     anchoring=Anchoring(required=True, continuous=True, trimmed=True),
     has_flag=True,
+    lexical_labels=r"_.+?(_[a-z])(?:_.*)?",
     owned=True,
     multilabel=False,
     least_joint=0.2,

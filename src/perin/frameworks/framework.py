@@ -15,7 +15,7 @@ from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.constrained import Choice, Rulebook, Shape, rulebook, without_twins
 from perin.frameworks.decoding.alternatives import find_alternatives
-from perin.frameworks.decoding.assembly import assembled, with_probabilities
+from perin.frameworks.decoding.assembly import assembled, choose_properties, with_probabilities
 from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_edge_labels
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.repeats import without_repeats
@@ -56,6 +56,8 @@ class Framework:
     """Whether flagged nodes are leaves with exactly one parent."""
     has_classes: bool = False
     """Whether properties that the steps leave on nodes get a classifier each."""
+    lexical_labels: str | None = None
+    """A regular expression for labels made from words; its group is their kind, for example the part of speech."""
     lexical: tuple[str, ...] = ()
     """Properties that a lexicon lists by label."""
     multilabel: bool = True
@@ -155,7 +157,7 @@ class Framework:
         labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
         mended = {rule for mend in self.mends for rule in mend.rules}
-        book = rulebook(tuple(rule for rule in self.constraints if rule not in mended), vocabulary.edge_labels)
+        book = rulebook(tuple(rule for rule in self.constraints if rule not in mended), vocabulary, self.lexical_labels)
         prediction, nodes = self.readings(prediction, nodes, book)
         allowed = self.allowed(nodes)
         structure = self.structure(prediction, vocabulary, nodes, allowed)
@@ -168,7 +170,10 @@ class Framework:
                 structure, labels = choice.structure(), choice.labels
                 if not structure.keep.any():
                     return self.empty_graph(bare)
-        graph = assembled(bare, prediction, vocabulary, nodes, structure, labels, self.anchoring)
+        properties = choose_properties(prediction.property_classes, nodes.labels, vocabulary)
+        if self.constraints:
+            properties = [book.possible(*pair) for pair in zip(nodes.labels, properties, strict=True)]
+        graph = assembled(bare, prediction, vocabulary, nodes, properties, structure, labels, self.anchoring)
         if probabilities:
             graph = with_probabilities(graph, prediction, nodes, structure, labels)
         others = None

@@ -15,6 +15,8 @@ from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
 from perin.frameworks.lexicon import lexicon, merged, read_vallex, usual_prefix
+from perin.frameworks.registry import framework as find_framework
+from perin.frameworks.signatures import count_signatures
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule
@@ -107,7 +109,15 @@ def learn_vocabulary(
         lexica,
         dict(glossary or {}),
         learn_repeats(simple) if repeats else {},
+        count_signatures(simple, framework.lexical_labels, framework.lexical),
     )
+
+
+def learn_signatures(graphs: Iterable[Graph], vocabulary: Vocabulary) -> Vocabulary:
+    """A vocabulary with the signatures of these training graphs, for a model that was trained without them."""
+    framework = find_framework(vocabulary.framework, vocabulary.language)
+    simple = (framework.simplified(graph) for graph in graphs)
+    return replace(vocabulary, signatures=count_signatures(simple, framework.lexical_labels, framework.lexical))
 
 
 def _with_room(

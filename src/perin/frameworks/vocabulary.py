@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from perin.contract.sentence import Sentence
 from perin.errors import InputError
+from perin.frameworks.signatures import Signatures
 from perin.graphs.graph import Property, Scalar
 from perin.labels.ruleset import RuleSet
 from perin.text.translation import Glossary, translated
@@ -38,6 +39,11 @@ class Vocabulary:
     """Lemmas that are replaced before rules are applied."""
     repeats: Mapping[str, float] = field(default_factory=dict)
     """By edge label: the probability that a source has it twice (see ``decoding.repeats``); empty: not considered."""
+    signatures: Signatures = field(default_factory=Signatures)
+    """Which properties nodes can have, by kind of label."""
+
+    def __hash__(self) -> int:
+        return hash((self.framework, self.language, self.edge_labels))
 
     def translated(self, sentence: Sentence) -> Sentence:
         """The sentence with its lemmas replaced as the glossary says."""
@@ -57,6 +63,7 @@ class Vocabulary:
             },
             "glossary": dict(self.glossary),
             "repeats": dict(self.repeats),
+            "signatures": self.signatures.to_json(),
         }
 
     @classmethod
@@ -76,6 +83,7 @@ class Vocabulary:
                 },
                 dict(data["glossary"]),
                 dict(data["repeats"]),
+                Signatures.from_json(data.get("signatures", {})),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(

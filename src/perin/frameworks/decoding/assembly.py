@@ -27,16 +27,16 @@ def assembled(
     prediction: Prediction,
     vocabulary: Vocabulary,
     nodes: Nodes,
+    properties: Sequence[tuple[Property, ...]],
     structure: Structure,
     labels: Bools,
     anchoring: Anchoring | None,
 ) -> Graph:
     """The graph of the kept nodes, numbered in the order of their queries.
 
-    ``labels``: [M, L], the labels of the structure's edges.
+    ``properties``: those of each node that classifiers chose.  ``labels``: [M, L], the labels of the structure's edges.
     """
     kept = np.flatnonzero(structure.keep).tolist()
-    properties = chosen_properties(prediction.property_classes, nodes.labels, vocabulary)
     flags = nodes.flags.tolist()
     ranges: list[tuple[Anchor, ...]] = [()] * len(flags)
     if anchoring is not None and structure.anchors is not None:
@@ -80,7 +80,7 @@ def _records(columns: Mapping[str, NDArray[np.float32]]) -> list[dict[str, float
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def chosen_properties(
+def choose_properties(
     scores: Mapping[str, NDArray[np.float32]], labels: Sequence[str], vocabulary: Vocabulary
 ) -> list[tuple[Property, ...]]:
     """Of each node the properties that have a classifier each, in the order of their names in the vocabulary.
