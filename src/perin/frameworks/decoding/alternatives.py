@@ -15,7 +15,7 @@ import numpy as np
 
 from perin.contract.arrays import Bools, true_columns
 from perin.contract.prediction import Prediction
-from perin.frameworks.decoding.assembly import chosen_properties
+from perin.frameworks.decoding.assembly import choose_properties
 from perin.frameworks.decoding.labels import Labelling, Ranking
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
@@ -106,7 +106,7 @@ def find_alternatives(
     listed = replace(vocabulary, property_classes={name: vocabulary.property_classes[name] for name in lexical})
     properties = [
         [
-            chosen_properties({name: rows[[query]] for name, rows in scores.items()}, [label], listed)[0]
+            choose_properties({name: rows[[query]] for name, rows in scores.items()}, [label], listed)[0]
             for label, _ in ranked
         ]
         for query, ranked in zip(kept, of_nodes, strict=True)
