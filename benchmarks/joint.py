@@ -24,7 +24,6 @@ from perin.learning.run.journal import LiveLine
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 from perin.model.model import Model
-from perin.model.weights import frozen_weights
 
 
 def main() -> None:
@@ -78,9 +77,7 @@ def trained(recipe: Recipe) -> str:
 
 def megabytes(model: Model) -> float:
     """Of the weights in 16 bits, without those that the encoder has."""
-    left_out = frozen_weights(model.network)
-    weights = model.network.state_dict().items()
-    count: int = sum(weight.numel() for name, weight in weights if name not in left_out)
+    count: int = sum(weight.numel() for weight in model.network.parameters() if weight.requires_grad)
     return 2 * count / 1e6
 
 

@@ -29,7 +29,6 @@ from perin.graphs.graph import Graph
 from perin.graphs.validation import findings
 from perin.model.model import Model
 from perin.model.sources import bundled, model_folder
-from perin.network.eightbit import supported
 from perin.parsing.parser import Parser
 from perin.scoring.omissions import repeated_nodes, without_node
 from perin.text import tokenize
@@ -62,7 +61,7 @@ def omissions(name: str, data: Path, count: int) -> Iterator[str]:
     for treebank in anchored:
         gold = list(itertools.islice(load(data / treebank.name / "dev.mrp.gz"), count))
         yield f"{treebank.name:<12}{'gold':<10}{shares(gold, treebank.vocabulary.language)}"
-    for bits in (32, 8) if supported() else (32,):
+    for bits in (32, 8):
         parser = Parser.load(folder, bits=bits)
         for treebank in anchored:
             words = treebank.vocabulary

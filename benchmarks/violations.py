@@ -22,8 +22,8 @@ from perin.graphs import Graph, load
 from perin.graphs.constraints import Constraint, view
 from perin.graphs.faults import Tolerant
 from perin.graphs.framework_rules import RELATIONS, broken, rules_of
-from perin.model.model import Model
 from perin.model.sources import model_folder
+from perin.model.trained import Predictor, load_model
 from perin.parsing.inference import predictions
 from perin.scoring.evaluation import find_metric, score_pairs
 from perin.scoring.reading import pair
@@ -45,8 +45,7 @@ def main() -> None:
                 count_gold(folder)
         return
     for name in arguments.models:
-        model = Model.load(model_folder(name))
-        model.round_weights()
+        model = load_model(model_folder(name))
         for treebank in arguments.treebanks or model.treebanks:
             if treebank in model.treebanks:
                 compare(model, treebank, arguments.data, arguments.limit)
@@ -70,7 +69,7 @@ def count_gold(folder: Path) -> None:
         print(f"| {described(rule)} | {count:,} | {faults[rule]:,} | {share} | {rule.rate:g} |")
 
 
-def compare(model: Model, name: str, data: Path, limit: int) -> None:
+def compare(model: Predictor, name: str, data: Path, limit: int) -> None:
     """Print the table of one treebank of a model."""
     known = model.treebanks[name]
     framework, language = known.vocabulary.framework, known.vocabulary.language
@@ -119,7 +118,7 @@ def _graphs(folder: Path) -> Iterator[Graph]:
         yield from load(path, report=Tolerant())
 
 
-def _predicted(model: Model, name: str, graphs: list[Graph]) -> list[Prediction]:
+def _predicted(model: Predictor, name: str, graphs: list[Graph]) -> list[Prediction]:
     language = model.treebanks[name].vocabulary.language
     sentences = [tokenize(graph.input or "", language, graph.id) for graph in graphs]
     found = dict(predictions(model, sentences, [name]))

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import zlib
+from dataclasses import replace
 
 import pytest
+import safetensors.torch
 import torch
-from torch import nn
 
 from perin.errors import MissingDependencyError, ModelError, PerinError, UsageError
-from perin.model.folder import FORMAT
+from perin.model.folder import FORMAT, ModelFolder, Quantization
 from perin.model.model import Model
-from perin.network.eightbit import EightBitLinear, supported
+from perin.model.trained import TrainedModel
 from perin.network.encoders import sources
 from perin.network.settings import NetworkSettings
 from perin.parsing.parser import Parser
@@ -47,42 +49,41 @@ def minilm(make_treebank):
     return Model.new(settings, [make_treebank("eds")])
 
 
-def test_frozen_embeddings_are_taken_from_the_encoder(minilm, tmp_path):
-    minilm.save(tmp_path, without_frozen=True)
-    left_out = json.loads((tmp_path / "config.json").read_text())["left_out"]
-    assert "encoder.body.embeddings.words.weight" in left_out
-    count = sum(weight.numel() for name, weight in minilm.network.state_dict().items() if name not in left_out)
-    assert (tmp_path / "weights.safetensors").stat().st_size < 2 * count + 20_000
-    loaded = Model.load(tmp_path)
+@pytest.fixture
+def without_embeddings(minilm, tmp_path):
+    """A folder as version 0.1 could write it: what training leaves alone is left to the encoder."""
+    folder = tmp_path / "old"
+    folder.mkdir()
+    minilm.save(folder)
+    frozen = {name: weight for name, weight in minilm.network.named_parameters() if not weight.requires_grad}
+    path, config = folder / "weights.safetensors", json.loads((folder / "config.json").read_text())
+    weights = safetensors.torch.load_file(path)
+    safetensors.torch.save_file({name: weight for name, weight in weights.items() if name not in frozen}, path)
+    config["left_out"] = {name: zlib.crc32(weight.half().numpy().data) for name, weight in frozen.items()}
+    (folder / "config.json").write_text(json.dumps(config | {"format": 2, "files": {}}))
+    return folder
+
+
+def test_left_out_embeddings_are_taken_from_the_encoder(minilm, without_embeddings):
+    loaded = Model.load(without_embeddings)
     weights = loaded.network.state_dict()
+    assert "encoder.body.embeddings.words.weight" in weights
     for name, weight in minilm.network.state_dict().items():
         torch.testing.assert_close(weights[name], weight, rtol=1e-3, atol=1e-4)
-    frozen = {name for name, weight in loaded.network.named_parameters() if not weight.requires_grad}
-    assert frozen == set(left_out)
-    assert Parser(loaded).parse("It rains.").nodes
+    assert Parser.load(without_embeddings).parse("It rains.").nodes
 
 
-def test_a_model_in_half_precision_can_be_written_without_its_frozen_embeddings(minilm, tmp_path):
-    (first := tmp_path / "first").mkdir()
-    (second := tmp_path / "second").mkdir()
-    minilm.save(first)
-    Model.load(first).save(second, without_frozen=True)
-    words = "encoder.body.embeddings.words.weight"
-    assert torch.equal(Model.load(second).network.state_dict()[words], minilm.network.state_dict()[words])
-
-
-def test_another_encoder_than_the_model_s_is_noticed(minilm, tmp_path, monkeypatch):
-    minilm.save(tmp_path, without_frozen=True)
-    path = tmp_path / "config.json"
+def test_another_encoder_than_the_model_s_is_noticed(without_embeddings, monkeypatch):
+    path = without_embeddings / "config.json"
     config = json.loads(path.read_text())
     config["left_out"]["encoder.body.embeddings.words.weight"] += 1
     path.write_text(json.dumps(config))
     with pytest.raises(ModelError, match="'minilm' that is here is not the one that the model was trained with"):
-        Model.load(tmp_path)
+        Model.load(without_embeddings)
     monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
     monkeypatch.setattr(sources, "_hub_folder", lambda name: (_ for _ in ()).throw(ModelError("no network")))
     with pytest.raises(MissingDependencyError, match=r"pip install 'perin\[minilm\]'"):
-        Model.load(tmp_path)
+        Model.load(without_embeddings)
 
 
 def test_a_whole_model_needs_no_encoder(minilm, tmp_path, monkeypatch):
@@ -90,6 +91,68 @@ def test_a_whole_model_needs_no_encoder(minilm, tmp_path, monkeypatch):
     monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
     monkeypatch.setattr(sources, "_hub_folder", lambda name: (_ for _ in ()).throw(ModelError("no network")))
     assert Parser(Model.load(tmp_path)).parse("It rains.").nodes
+
+
+class TestDamage:
+    """Whatever happened to a file is an error that names it."""
+
+    @pytest.fixture
+    def broken(self, minilm, tmp_path):
+        minilm.save(tmp_path)
+        return tmp_path
+
+    @pytest.mark.parametrize("file", ["weights.safetensors", "encoder/tokenizer.json", "vocabularies/eds-eng.json"])
+    def test_flipped_bits(self, broken, file):
+        data = bytearray((broken / file).read_bytes())
+        data[len(data) // 2] ^= 1
+        (broken / file).write_bytes(data)
+        for load in (Model.load, Parser.load):
+            with pytest.raises(ModelError, match=f"{file} is damaged or was changed"):
+                load(broken)
+
+    @pytest.mark.parametrize("file", ["weights.safetensors", "encoder/tokenizer.json", "vocabularies/eds-eng.json"])
+    @pytest.mark.parametrize("listed", [True, False])
+    def test_missing_files(self, broken, file, listed):
+        (broken / file).unlink()
+        if not listed:
+            forget_checksums(broken)
+        with pytest.raises(ModelError, match=f"{file} is missing"):
+            Parser.load(broken)
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf")])
+    def test_weights_that_are_no_numbers(self, broken, value):
+        weights = safetensors.torch.load_file(broken / "weights.safetensors")
+        weights["decoder.norm.weight"][3] = value
+        safetensors.torch.save_file(weights, broken / "weights.safetensors")
+        forget_checksums(broken)
+        for load in (Model.load, Parser.load):
+            with pytest.raises(ModelError, match=r"decoder\.norm\.weight contains values that are not finite"):
+                load(broken)
+
+    @pytest.mark.parametrize("name", ["/etc/passwd", "../other", "vocabularies/../../other"])
+    def test_files_of_others(self, broken, name):
+        config = json.loads((broken / "config.json").read_text())
+        (broken / "config.json").write_text(json.dumps(config | {"files": {name: "0" * 64}}))
+        with pytest.raises(ModelError, match="a file outside the model"):
+            Parser.load(broken)
+        (broken / "config.json").write_text(json.dumps(config | {"treebanks": {name: {}}}))
+        with pytest.raises(ModelError, match="is not the name of a treebank"):
+            Parser.load(broken)
+
+    def test_deep_nesting(self, broken):
+        (broken / "config.json").write_text('{"format":' + "[" * 200_000)
+        with pytest.raises(ModelError, match=r"config\.json can't be read"):
+            Parser.load(broken)
+
+    def test_the_card_is_nobody_s_business(self, broken):
+        (broken / "README.md").write_text("whatever")
+        assert Parser.load(broken).treebanks
+
+
+def forget_checksums(folder):
+    """Make it a model of version 0.1, which had none."""
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"files": {}}))
 
 
 def leaves(data, path=()):
@@ -119,7 +182,8 @@ def changed(data, path, value):
 def test_whatever_is_wrong_in_a_file_is_said(folder, tmp_path, file):
     broken = tmp_path / "model"
     shutil.copytree(folder, broken)
-    data = json.loads((folder / file).read_text())
+    forget_checksums(broken)
+    data = json.loads((broken / file).read_text())
     refused = 0
     for path in leaves(data):
         for value in (*WRONG, ...):
@@ -157,15 +221,16 @@ def test_versions(folder, tmp_path):
 class TestBits:
     """With how many bits a network computes."""
 
-    def test_a_model_says_what_is_enough(self, folder, tmp_path):
+    @pytest.mark.parametrize("said", [{"quantization": {"bits": 8, "heads": []}}, {"notes": {"bits": 8}}])
+    def test_a_model_says_what_is_enough(self, folder, tmp_path, said):
         noted = shutil.copytree(folder, tmp_path / "noted")
         config = json.loads((noted / "config.json").read_text())
-        (noted / "config.json").write_text(json.dumps(config | {"notes": {"bits": 8}}))
+        del config["quantization"]
+        (noted / "config.json").write_text(json.dumps(config | said))
         assert Parser.load(folder).model.bits == 32
-        assert Parser.load(noted).model.bits == (8 if supported() else 32)
+        assert Parser.load(noted).model.bits == 8
         assert Parser.load(noted, bits=32).model.bits == 32
 
-    @pytest.mark.skipif(not supported(), reason="this processor has no instructions for eight bits")
     def test_eight_bits_on_request(self, folder, texts):
         parser = Parser.load(folder, bits=8)
         assert parser.model.bits == 8
@@ -173,26 +238,27 @@ class TestBits:
         alone = [graph for text in texts for graph in parser.parse(text, "all")]
         assert [graph.nodes for of_text in graphs for graph in of_text] == [graph.nodes for graph in alone]
 
-    @pytest.mark.skipif(not supported(), reason="there is no kernel for this processor")
-    def test_heads_only_where_the_model_says_so(self, folder):
-        names = list(Model.load(folder).treebanks)
-        for rounded in ([], names[:1], names, "nonsense"):
-            model = Model.load(folder)
-            model.notes["rounded_heads"] = rounded
-            model.round_weights(8)
-            for name in names:
-                parts = [part for head in model.network.heads_of(name).heads.values() for part in head.modules()]
-                assert any(isinstance(part, EightBitLinear) for part in parts) == (name in rounded)
-                assert any(isinstance(part, nn.Linear) for part in parts) != (name in rounded)
+    @pytest.mark.parametrize("count", [0, 1, 3])
+    def test_heads_only_where_the_model_says_so(self, folder, count):
+        read = ModelFolder.read(folder)
+        names = tuple(read.treebanks)[:count]
+        model = TrainedModel.load(replace(read, quantization=Quantization(8, names)))
+        owners = {name.split(".")[2] for name in model.network.quantized if name.startswith("heads.")}
+        assert owners == set(names)
 
     def test_other_numbers_are_refused(self, folder):
         with pytest.raises(UsageError, match="8 or 32 bits, not with 4"):
             Parser.load(folder, bits=4)
 
-    def test_eight_bits_where_there_are_none(self, folder, monkeypatch):
-        monkeypatch.setattr("perin.model.model.supported", lambda: False)
-        with pytest.raises(UsageError, match="choose 32 bits"):
-            Model.load(folder).round_weights(8)
+
+def test_null_thresholds_of_older_models_are_read(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for entry in config["treebanks"].values():
+        del entry["null_threshold"]
+        entry["null_limit"] = 0.35
+    (tmp_path / "config.json").write_text(json.dumps(config | {"format": 2}))
+    assert {treebank.null_threshold for treebank in Model.load(tmp_path).treebanks.values()} == {0.35}
 
 
 def test_query_filters_of_older_models_are_ignored(folder, tmp_path):

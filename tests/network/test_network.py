@@ -10,7 +10,7 @@ from perin.errors import UsageError
 from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.predict import predict
-from perin.network.sizes import NULL_LIMIT
+from perin.network.sizes import NULL_THRESHOLD
 from perin.network.tensors import InputTensors
 
 
@@ -30,7 +30,7 @@ def batch_of(preparation, sentences):
 
 def accepted(labels):
     """The contract: those that are null by less than the limit; if there are none, the one with the lowest null."""
-    best = [number for number, row in enumerate(labels) if row[0] < NULL_LIMIT]
+    best = [number for number, row in enumerate(labels) if row[0] < NULL_THRESHOLD]
     return best if best or not len(labels) else [int(labels[:, 0].argmin())]
 
 

@@ -92,7 +92,7 @@ def test_all_processors_with_fused_products_give_the_same_bits(settings, treeban
     config = None if settings.encoder == "characters" else read_config_of(settings)
     network, batch = random_network(settings, treebanks), collated(settings, sentences)
     for bits in (8, 32):
-        twin = same(network, settings, treebanks, config, bits=bits, rounded=list(treebanks))
+        twin = same(network, settings, treebanks, config, bits=bits, quantized_heads=list(treebanks))
         one, two = (twin.predict(batch, list(treebanks), Tape(level)) for level in (1, 2))
         for name in treebanks:
             for left, right in zip(one[name], two[name], strict=True):
@@ -105,7 +105,7 @@ def test_all_processors_with_fused_products_give_the_same_bits(settings, treeban
 @pytest.mark.parametrize("bits", [8, 32])
 def test_a_sentence_has_the_same_output_alone_and_in_a_batch(kind, bits, settings, treebanks, sentences):
     config = None if settings.encoder == "characters" else read_config_of(settings)
-    twin = same(random_network(settings, treebanks), settings, treebanks, config, bits=bits, rounded=["eds"])
+    twin = same(random_network(settings, treebanks), settings, treebanks, config, bits=bits, quantized_heads=["eds"])
     together = twin.predict(collated(settings, sentences), ["eds"], kind())["eds"]
     for sentence, output in zip(sentences, together, strict=True):
         alone = twin.predict(collated(settings, [sentence]), ["eds"], kind())["eds"][0]

@@ -88,7 +88,7 @@ def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
 def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
     """The model's graphs, which are also written to a file if that is wanted."""
     from perin.graphs.codecs.registry import dump
-    from perin.learning.run.evaluation import parse_treebank
+    from perin.parsing.evaluation import parse_treebank
     from perin.parsing.parser import Parser
 
     parser = Parser.load(

@@ -30,6 +30,7 @@ VERBS = {
     "serve": "serve models over HTTP, with a page to look at graphs",
     "train": "train a parser by a recipe",
     "evaluate": "parse a treebank with a model and score the graphs",
+    "package": "make the folder of a model that can be shipped",
 }
 
 EXIT_ERROR = 2

@@ -32,7 +32,8 @@ class InferenceNetwork:
     """A network with given weights, by the names that they have in :class:`perin.network.network.Network`.
 
     ``config`` is that of a pretrained encoder.  With 8 ``bits``, encoder, queries and decoder compute in eight bits,
-    and so do the heads of the treebanks in ``rounded``.  It holds no state: any number of threads may use it at once.
+    and so do the heads of the treebanks in ``quantized_heads``.  It holds no state: any number of threads may use it
+    at once.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class InferenceNetwork:
         config: Mapping[str, Any] | None = None,
         *,
         bits: int = 32,
-        rounded: Collection[str] = (),
+        quantized_heads: Collection[str] = (),
     ) -> None:
         self.bits = bits
         self.treebanks = dict(treebanks)
-        parameters, whole = Parameters(weights, bits=32), Parameters(weights, bits=bits)
+        parameters = Parameters(weights)
+        whole = parameters.of_bits(bits)
+        self.quantized = parameters.quantized
         self.encoder: CharactersEncoder | SubwordEncoder
         if settings.encoder == CHARACTERS:
             self.encoder = CharactersEncoder(whole.of("encoder"), settings)
@@ -65,7 +68,7 @@ class InferenceNetwork:
         in_eight = {
             (kind, owner_name(name, treebanks[name], kind))
             for name in treebanks
-            if bits == 8 and name in rounded
+            if bits == 8 and name in quantized_heads
             for kind in treebanks[name].kinds
         }
         heads: dict[tuple[str, str], Head] = {}
@@ -112,7 +115,7 @@ class InferenceNetwork:
             h = self.decode(chosen, encoding, treebank)
             labels = heads["labels"]
             assert isinstance(labels, LabelHead)
-            accepted = labels(chosen, h, lengths, sizes.null_limit)
+            accepted = labels(chosen, h, lengths, sizes.null_threshold)
             nodes = chosen.given(chosen.array(h)[accepted.rows])
             ends = np.cumsum(lengths)
             counts = np.diff(np.searchsorted(accepted.rows, ends), prepend=0)

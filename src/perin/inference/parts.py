@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,10 +21,16 @@ class Parameters:
     weights: Mapping[str, NDArray[Any]]
     prefix: str = ""
     bits: int = 32
+    quantized: dict[str, Linear] = field(default_factory=dict)
+    """The layers that were made with eight bits so far, by the names of their weights."""
 
     def of(self, name: str, bits: int | None = None) -> Parameters:
         """The weights of a part."""
-        return Parameters(self.weights, f"{self.prefix}{name}.", self.bits if bits is None else bits)
+        return replace(self, prefix=f"{self.prefix}{name}.", bits=self.bits if bits is None else bits)
+
+    def of_bits(self, bits: int) -> Parameters:
+        """The same weights for layers of so many bits."""
+        return replace(self, bits=bits)
 
     def has(self, name: str) -> bool:
         """Whether there are such weights."""
@@ -53,7 +59,8 @@ class Parameters:
         stored, scales = self.stored(f"{name}.weight"), self.scales(f"{name}.weight")
         bias = self.stored(f"{name}.bias") if self.has(f"{name}.bias") else None
         if self.bits == 8:
-            return Linear(stored, bias, 8, scales)
+            layer = self.quantized[f"{self.prefix}{name}.weight"] = Linear(stored, bias, 8, scales)
+            return layer
         return Linear(self.array(f"{name}.weight"), bias)
 
     def norm(self, name: str, epsilon: float = 1e-5) -> Norm:

@@ -1,15 +1,48 @@
-"""What the cards of the models in the box say: frameworks, languages, scores, sizes."""
+"""Model cards: written for a model that is shipped, read for the list of models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from perin.model.sources import BOX, bundled, treebank_names
+from perin.model.folder import CARD, ENCODER, ModelFolder
+from perin.model.sources import bundled, model_folder, treebank_names
+from perin.network.encoders.pruning import can_be_pruned
+from perin.network.encoders.sources import read_config
 
 _ALL, _CEILING = "all", "ceiling"
+
+SOURCES = {
+    "amr-eng": ("The Little Prince v3.0 and a part of Bio AMR", "public data by its source, no licence file"),
+    "amr-zho": ("Chinese AMR of The Little Prince (CAMR v0.1)", "no licence stated"),
+    "drg-deu": ("Parallel Meaning Bank 4.0.0, German, gold", "MIT repository (RikVN/DRS_parsing)"),
+    "drg-eng": ("Parallel Meaning Bank 2.2.0 and 4.0.0 (dev: 3.0.0), gold", "MIT repository (RikVN/DRS_parsing)"),
+    "eds-eng": (
+        "English Resource Grammar (2025) treebanks: Wikipedia, Tanaka sentences, hiking brochures; gold",
+        "MIT (delph-in/erg); rights in the texts not restated",
+    ),
+    "ptg-ces": ("samples of the Prague Dependency Treebank, gold", "CC BY-NC-SA: for non-commercial use only"),
+    "ptg-eng": (
+        "automatic analyses of CzEng, so that scores measure imitation of that analyser",
+        "CC BY-NC-SA: for non-commercial use only",
+    ),
+    "umr-ces": (
+        "UMR 3.0, converted by its makers from the Prague Dependency Treebank (PDT-C 2.0)",
+        "CC BY-NC-SA 4.0: for non-commercial use only",
+    ),
+    "umr-eng": ("UMR 3.0 English: converted AMR and dialogue", "CC BY-SA 4.0"),
+    "ucca-deu": ("Twenty Thousand Leagues and The Little Prince in German, gold", "CC BY-SA 3.0"),
+    "ucca-eng": ("English Web Treebank reviews and Wikipedia, gold", "CC BY-SA 3.0"),
+}
+"""What each treebank is, and the licence that its source states."""
+
+LIMITS = """\
+- It has learned the kinds of text that are named above; on others it is worse.
+- It parses one sentence at a time and knows nothing of the one before.
+- A sentence of more than {longest} tokens is an error unless the limit is raised.
+- Probabilities are those of single decisions; a graph can be wrong although each of them is high."""
 
 
 @dataclass(frozen=True)
@@ -41,25 +74,29 @@ class TreebankCard:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """A model in the box; ``size`` is that of its folder in bytes."""
+    """A model that can be loaded by its name; ``size`` is that of its folder in bytes."""
 
     name: str
     treebanks: tuple[TreebankCard, ...]
     size: int
 
 
-def cards(box: Path = BOX) -> list[ModelCard]:
-    """The cards of the models in the box, by name."""
-    return [read_card(box / name) for name in bundled(box)]
+def cards() -> list[ModelCard]:
+    """The cards of the models that are installed, by name."""
+    return [read_card(model_folder(name), name) for name in bundled()]
 
 
-def read_card(folder: Path) -> ModelCard:
+def read_card(folder: Path, name: str | None = None) -> ModelCard:
     """What the files of a model's folder say of it."""
-    card = folder / "README.md"
+    card = folder / CARD
     scores = dict(_scores(card.read_text(encoding="utf-8"))) if card.is_file() else {}
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    treebanks = (scores.get(name, TreebankCard(name, {})) for name in treebank_names(folder))
-    return ModelCard(folder.name, tuple(treebanks), size)
+    treebanks = (scores.get(each, TreebankCard(each, {})) for each in treebank_names(folder))
+    return ModelCard(name or folder.name, tuple(treebanks), folder_size(folder))
+
+
+def folder_size(folder: Path) -> int:
+    """The size of all files of a folder in bytes."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _scores(card: str) -> Iterator[tuple[str, TreebankCard]]:
@@ -70,3 +107,53 @@ def _scores(card: str) -> Iterator[tuple[str, TreebankCard]]:
         found = {kind: float(cell) for kind, cell in zip(rows[0], row, strict=False) if re.fullmatch(r"\d+\.\d+", cell)}
         ceiling = found.pop(_CEILING, None)
         yield row[0], TreebankCard(row[0], found, ceiling)
+
+
+def write_card(
+    folder: Path,
+    name: str,
+    *,
+    parameters: int,
+    note: str = "",
+    scores: str = "",
+    speed: str = "",
+    calibration: str = "",
+    longest: int,
+    printed: str,
+) -> str:
+    """Write the card of a model's folder; tables that are empty are left out.  Returns its text."""
+    read = ModelFolder.read(folder)
+    sections = [
+        f"# {name}",
+        note,
+        f"Parses text to {', '.join(read.treebanks)} in one pass of the encoder `{read.settings.encoder}`. "
+        f"{parameters / 1e6:.1f} million parameters, {folder_size(folder) / 1e6:.1f} MB, computes with "
+        f"{read.quantization.bits} bits." + _kept_pieces(folder / ENCODER),
+        "## Training data\n\n" + markdown_table(("treebank", "what it is", "licence"), _sources(read)),
+        scores and f"## Scores\n\n{scores}",
+        calibration and f"## Calibration\n\n{calibration}",
+        speed and f"## Speed\n\n{speed}",
+        "## Limits\n\n" + LIMITS.format(longest=longest),
+        f"Printed by {printed}.",
+    ]
+    text = "\n\n".join(filter(None, sections)) + "\n"
+    (folder / CARD).write_text(text, encoding="utf-8")
+    return text
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _kept_pieces(encoder: Path) -> str:
+    """What a card says of an encoder's vocabulary."""
+    if not encoder.is_dir() or not can_be_pruned(encoder):
+        return ""
+    count = read_config(encoder)["vocab_size"]
+    return f" Of the encoder's vocabulary it has the {count:,} pieces that its languages need."
+
+
+def _sources(read: ModelFolder) -> list[tuple[str, str, str]]:
+    return [(name, *SOURCES.get(name, ("not described", "not known"))) for name in read.treebanks]

@@ -1,36 +1,40 @@
-"""A model's folder without its weights, which take PyTorch or NumPy to read.
+"""A model's folder, apart from its weights.
 
-    config.json              what the network is made of, its treebanks, the version of this format
+    config.json              what the network is made of, its treebanks, the version of this format, checksums
     weights.safetensors      the weights, in half or single precision or in eight bits
     vocabularies/NAME.json   rules and classes of each treebank
     encoder/                 configuration and tokenizer of a pretrained encoder
     README.md                the model card
 
-Word embeddings that training left as they were may be left out; they are then taken from the encoder.  A model that is
-stored with ``rounded`` has all that it needs in its folder.
-No file of a model is code: nothing is ever unpickled.
+Models of version 0.1 may leave out word embeddings that training left as they were; they are then taken from the
+encoder.  No file of a model is code: nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import perin
 from perin.errors import InputError, ModelError, UsageError
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.network.settings import CHARACTERS, NetworkSettings
-from perin.network.sizes import NULL_LIMIT, HeadSizes
+from perin.network.sizes import NULL_THRESHOLD, HeadSizes
 
+CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
-SCALE = ".scale"
-"""What follows the name of a weight in that of its scales."""
+CARD = "README.md"
+VOCABULARIES = "vocabularies"
+ENCODER = "encoder"
 
-FORMAT = 2
+FORMAT = 3
 """The version of the folder's form; raised when older code can't read what newer code writes."""
 
 
@@ -42,7 +46,7 @@ class Treebank:
     queries: int
     family: str = ""
     shared: tuple[str, ...] = ()
-    null_limit: float = NULL_LIMIT
+    null_threshold: float = NULL_THRESHOLD
     """A query becomes a node if its probability of null is below this; chosen on dev."""
 
     @property
@@ -69,10 +73,20 @@ class Treebank:
             properties=form.has_flag,
             property_classes=tuple((name, len(values) + 1) for name, values in words.property_classes.items()),
             tops=form.has_tops,
-            null_limit=self.null_limit,
+            null_threshold=self.null_threshold,
             family=self.family,
             shared=frozenset(self.shared),
         )
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """What a model computes with unless it is asked for something else; chosen on dev by ``perin package``."""
+
+    bits: int = 32
+    """8: encoder, queries and decoder multiply eight-bit integers."""
+    heads: tuple[str, ...] = ()
+    """The treebanks whose heads do so as well, if any part does."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +98,35 @@ class ModelFolder:
     treebanks: dict[str, Treebank]
     left_out: dict[str, int]
     """The names of the weights that are the encoder's, with their checksums."""
-    notes: dict[str, Any]
+    quantization: Quantization = field(default_factory=Quantization)
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What training says of the model: recipe, epoch, dev scores."""
 
     @classmethod
     def read(cls, path: Path) -> ModelFolder:
-        """Read a folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used."""
+        """Read a folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used.
+
+        All files that ``config.json`` lists must be there with the checksums it has for them.
+        """
         config = _read_config(path)
+        _check_files(config, path)
         settings, treebanks = _settings(config, path), _treebanks(config, path)
-        return cls(path, settings, treebanks, _left_out(config, path), config.get("notes", {}))
+        notes = config.get("notes", {})
+        if not isinstance(notes, dict):
+            raise ModelError(f"{path / CONFIG}: notes can't be {notes!r}; get the model again")
+        quantization = _quantization(config, treebanks, path)
+        read = cls(path, settings, treebanks, _left_out(config, path), quantization, notes)
+        if settings.encoder != CHARACTERS and not (read.described / "tokenizer.json").is_file():
+            raise ModelError(f"{read.described / 'tokenizer.json'} is missing; get the model again")
+        return read
+
+    def only(self, names: Collection[str]) -> ModelFolder:
+        """The same without the other treebanks."""
+        if unknown := sorted(set(names) - set(self.treebanks)):
+            raise UsageError(f"the model has {', '.join(self.treebanks)}; {unknown[0]} is none of them")
+        if not names:
+            raise UsageError("a model needs at least one treebank")
+        return replace(self, treebanks={name: each for name, each in self.treebanks.items() if name in names})
 
     @property
     def weights(self) -> Path:
@@ -101,7 +136,7 @@ class ModelFolder:
     @property
     def described(self) -> Path:
         """Where configuration and tokenizer of a pretrained encoder are."""
-        return self.path / "encoder"
+        return self.path / ENCODER
 
     @property
     def source(self) -> NetworkSettings:
@@ -114,15 +149,96 @@ class ModelFolder:
         """The sizes of the treebanks' heads."""
         return {name: treebank.sizes for name, treebank in self.treebanks.items()}
 
-    @property
-    def rounded_heads(self) -> list[str]:
-        """The treebanks for whose heads eight bits are enough."""
-        noted = self.notes.get("rounded_heads")
-        return [name for name in noted if name in self.treebanks] if isinstance(noted, list) else []
+
+def write_description(
+    folder: Path,
+    settings: NetworkSettings,
+    treebanks: Mapping[str, Treebank],
+    quantization: Quantization,
+    notes: Mapping[str, Any],
+) -> None:
+    """Write vocabularies and ``config.json`` into a folder that has the model's other files already."""
+    (folder / VOCABULARIES).mkdir()
+    for name, treebank in treebanks.items():
+        write_json(folder / VOCABULARIES / f"{name}.json", treebank.vocabulary.to_json())
+    config = {
+        "format": FORMAT,
+        "perin": perin.__version__,
+        "network": asdict(settings),
+        "treebanks": {
+            name: {
+                "queries": treebank.queries,
+                "family": treebank.family,
+                "shared": list(treebank.shared),
+                "null_threshold": treebank.null_threshold,
+            }
+            for name, treebank in treebanks.items()
+        },
+        "quantization": {"bits": quantization.bits, "heads": list(quantization.heads)},
+        "notes": notes,
+        "files": {
+            path.relative_to(folder).as_posix(): checksum(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.relative_to(folder).as_posix() not in (CONFIG, CARD)
+        },
+    }
+    write_json(folder / CONFIG, config)
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    """Replace some entries of a model's ``config.json``."""
+    write_json(folder / CONFIG, _read_json(folder / CONFIG) | changes)
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, as ``sha256sum`` prints it."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _check_files(config: Mapping[str, Any], folder: Path) -> None:
+    files = config.get("files", {})
+    if not isinstance(files, dict):
+        raise ModelError(f"{folder / CONFIG}: files can't be {files!r}; get the model again")
+    for name, expected in files.items():
+        path = folder / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ModelError(f"{folder / CONFIG} names a file outside the model: {name!r}; get the model again")
+        try:
+            found = checksum(path)
+        except FileNotFoundError:
+            raise ModelError(f"{path} is missing; get the model again") from None
+        except OSError as error:
+            raise ModelError(f"{path} can't be read ({error}); get the model again") from None
+        if found != expected:
+            raise ModelError(
+                f"{path} is damaged or was changed: its SHA-256 is not that in {CONFIG}; get the model again"
+            )
+
+
+def _quantization(config: Mapping[str, Any], treebanks: Mapping[str, Treebank], folder: Path) -> Quantization:
+    """Older models say this in their notes; there, as everywhere in notes, nonsense is ignored."""
+    entry = config.get("quantization")
+    if entry is None:
+        notes = config.get("notes")
+        old: Mapping[str, Any] = notes if isinstance(notes, dict) else {}
+        heads = old.get("rounded_heads")
+        named = tuple(name for name in heads if name in treebanks) if isinstance(heads, list) else ()
+        return Quantization(8 if old.get("bits") == 8 else 32, named)
+    try:
+        bits, heads = entry["bits"], entry["heads"]
+        if type(bits) is not int or bits not in (8, 32) or not isinstance(heads, list):
+            raise ValueError(entry)
+        return Quantization(bits, tuple(name for name in treebanks if name in heads))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{folder / CONFIG}: quantization can't be used ({error!r}); get the model again") from None
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
+    path = folder / CONFIG
     if not folder.is_dir():
         raise ModelError(f"there is no model folder {folder}")
     config = _read_json(path)
@@ -135,7 +251,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _settings(config: Mapping[str, Any], folder: Path) -> NetworkSettings:
-    path = folder / "config.json"
+    path = folder / CONFIG
     try:
         settings = NetworkSettings(**config["network"])
     except (KeyError, TypeError) as error:
@@ -160,19 +276,21 @@ _KINDS: dict[type, tuple[type, ...]] = {
 
 def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
     treebanks = {}
-    path = folder / "config.json"
+    path = folder / CONFIG
     try:
         for name, entry in config["treebanks"].items():
-            path = folder / "vocabularies" / f"{name}.json"
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is not the name of a treebank")
+            path = folder / VOCABULARIES / f"{name}.json"
             vocabulary = Vocabulary.from_json(_read_json(path))
-            path = folder / "config.json"
+            path = folder / CONFIG
             queries, family, shared = entry["queries"], entry["family"], entry["shared"]
-            limit = entry.get("null_limit", NULL_LIMIT)
+            threshold = entry.get("null_threshold", entry.get("null_limit", NULL_THRESHOLD))  # older models: null_limit
             if type(queries) is not int or queries < 1 or not isinstance(family, str) or not isinstance(shared, list):
                 raise ValueError(f"{name}: {entry}")
-            if type(limit) is not float or not 0 < limit <= 1:
+            if type(threshold) is not float or not 0 < threshold <= 1:
                 raise ValueError(f"{name}: {entry}")
-            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), limit)
+            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), threshold)
             _ = treebanks[name].sizes
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None
@@ -181,6 +299,10 @@ def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
     if not treebanks:
         raise ModelError(f"{path} names no treebanks; get the model again")
     return treebanks
+
+
+_NAME = re.compile(r"[\w-]+")
+"""Names of treebanks are names of files, too."""
 
 
 def _left_out(config: Mapping[str, Any], folder: Path) -> dict[str, int]:
@@ -195,10 +317,10 @@ def _read_json(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(f"{path} is missing; get the model again") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ModelError(f"{path} can't be read ({error}); get the model again") from None
     if not isinstance(data, dict):
-        raise ModelError(f"{path} holds no JSON object; get the model again")
+        raise ModelError(f"{path} contains no JSON object; get the model again")
     return data
 
 

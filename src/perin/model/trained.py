@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from perin.errors import MissingDependencyError, ModelError, UsageError
+from perin.errors import MissingDependencyError, UsageError
 from perin.inference.network import InferenceNetwork
-from perin.model.folder import SCALE, ModelFolder, Treebank
-from perin.network.encoders.sources import encoder_folder, hub_names, in_family, read_config, weights_path
+from perin.model.folder import ModelFolder, Quantization, Treebank
+from perin.model.weights import read_weights
+from perin.network.encoders.sources import in_family, read_config
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.outputs import Output
 from perin.network.settings import CHARACTERS
@@ -55,12 +54,13 @@ class TrainedModel:
     def load(cls, read: ModelFolder, bits: int | None = None) -> TrainedModel:
         """The model of a folder; ``bits`` 8 or 32, by default what dev scores say is enough."""
         _check_bits(bits)
-        in_eight = bits == 8 or (bits is None and read.notes.get("bits") == 8)
-        weights = read_arrays(read.weights) | left_out_arrays(read)
-        config = None if read.settings.encoder == CHARACTERS else read_config(read.described)
-        network = InferenceNetwork(
-            read.source, read.sizes, weights, config, bits=8 if in_eight else 32, rounded=read.rounded_heads
-        )
+        quantization = replace(read.quantization, bits=bits or read.quantization.bits)
+        return cls.of(replace(read, quantization=quantization), read_weights(read))
+
+    @classmethod
+    def of(cls, read: ModelFolder, weights: Mapping[str, NDArray[Any]]) -> TrainedModel:
+        """The model that a folder describes, with weights that have been read already (others are ignored)."""
+        network = inference_network(read, weights, read.quantization)
         return cls(read.treebanks, network, Preparation(read.source), read.notes)
 
     @property
@@ -73,6 +73,21 @@ class TrainedModel:
         return self.network.predict(inputs, treebanks)
 
 
+def inference_network(
+    read: ModelFolder, weights: Mapping[str, NDArray[Any]], quantization: Quantization
+) -> InferenceNetwork:
+    """The network that a folder describes."""
+    config = None if read.settings.encoder == CHARACTERS else read_config(read.described)
+    return InferenceNetwork(
+        read.source, read.sizes, weights, config, bits=quantization.bits, quantized_heads=quantization.heads
+    )
+
+
+def has_known_encoder(read: ModelFolder) -> bool:
+    """Whether NumPy and C can compute a model's encoder."""
+    return read.settings.encoder == CHARACTERS or in_family(read_config(read.described))
+
+
 def load_model(folder: Path, *, bits: int | None = None, device: str | None = None) -> Predictor:
     """The model of a folder, ready to parse.
 
@@ -80,7 +95,7 @@ def load_model(folder: Path, *, bits: int | None = None, device: str | None = No
     """
     _check_bits(bits)
     read = ModelFolder.read(folder)
-    known = read.settings.encoder == CHARACTERS or in_family(read_config(read.described))
+    known = has_known_encoder(read)
     if device in (None, "cpu") and known:
         return TrainedModel.load(read, bits)
     try:
@@ -98,41 +113,6 @@ def load_model(folder: Path, *, bits: int | None = None, device: str | None = No
     except (RuntimeError, AssertionError) as error:
         raise UsageError(f"there is no device {device} here ({str(error).splitlines()[0]})") from None
     return model
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The weights in a file as they are stored."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        weights: dict[str, NDArray[Any]] = load_file(path)
-    except FileNotFoundError:
-        raise ModelError(f"{path} is missing; get the model again") from None
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
-    for name, weight in weights.items():
-        if weight.dtype == np.int8 and weights.get(name + SCALE, weight).shape != weight.shape[:1]:
-            raise ModelError(f"{path}: the scales of {name} don't fit it; get the model again")
-    return weights
-
-
-def left_out_arrays(read: ModelFolder) -> dict[str, NDArray[Any]]:
-    """The weights that the folder leaves to its encoder, which must be those with the checksums."""
-    if not read.left_out:
-        return {}
-    source = read_arrays(weights_path(encoder_folder(read.settings.encoder)))
-    found = {}
-    for name, checksum in read.left_out.items():
-        weight = next((source[other] for other in hub_names(name) if other in source), None)
-        if weight is not None and zlib.crc32(np.ascontiguousarray(weight, dtype=np.float16).data) == checksum:
-            found[name] = weight
-    if missing := sorted(set(read.left_out) - set(found)):
-        raise ModelError(
-            f"the encoder {read.settings.encoder!r} that is here is not the one that the model was trained with: "
-            f"{missing[0]} and {len(missing) - 1} more weights differ; get the encoder again"
-        )
-    return found
 
 
 def _check_bits(bits: int | None) -> None:

@@ -66,7 +66,7 @@ class TreebankHeads:
 
     def nodes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Which queries become nodes [queries], and the label probabilities of those [nodes, R + 1]."""
-        result: tuple[Tensor, Tensor] = self.heads["labels"].nodes(h, self.sizes.null_limit)
+        result: tuple[Tensor, Tensor] = self.heads["labels"].nodes(h, self.sizes.null_threshold)
         return result
 
     def anchors(self, h: Tensor, layout: Layout, tokens: Tensor, token_layout: Layout) -> Tensor:

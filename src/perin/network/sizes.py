@@ -20,7 +20,7 @@ KINDS = (
 )
 """The kinds of heads; each is one task whose loss is weighed against the others."""
 
-NULL_LIMIT = 0.5
+NULL_THRESHOLD = 0.5
 """A query becomes a node if its probability of null is below this, unless the treebank has a limit of its own.
 
 Null competes with all rules together, among which a node's probability may be divided: a query can be a node although
@@ -53,7 +53,7 @@ class HeadSizes:
     property_classes: tuple[tuple[str, int], ...] = ()
     """Name and number of classes of each property that has a classifier of its own; class 0 is none."""
     tops: bool = False
-    null_limit: float = NULL_LIMIT
+    null_threshold: float = NULL_THRESHOLD
     """Queries whose probability of null is below this become nodes."""
     family: str = ""
     shared: frozenset[str] = frozenset()

@@ -22,13 +22,13 @@ def test_the_best_limit_of_each_treebank_is_taken(monkeypatch, settings):
 
     def evaluate(model, dev, *, budget):
         (name,) = dev
-        assert model.network.treebanks[name].null_limit == model.treebanks[name].null_limit
-        return Evaluation({name: {"all": curves[name].get(model.treebanks[name].null_limit, 0.6)}}, {}, {})
+        assert model.network.treebanks[name].null_threshold == model.treebanks[name].null_threshold
+        return Evaluation({name: {"all": curves[name].get(model.treebanks[name].null_threshold, 0.6)}}, {}, {})
 
     monkeypatch.setattr(limits, "evaluate", evaluate)
     some = Split([object()], [object()])
     found = choose_null_limits(model, {"eds-eng": some, "amr-eng": some, "ucca-eng": Split([], [])}, budget=1.0)
-    assert {name: treebank.null_limit for name, treebank in model.treebanks.items()} == {
+    assert {name: treebank.null_threshold for name, treebank in model.treebanks.items()} == {
         "eds-eng": 0.4,
         "amr-eng": 0.45,
         "ucca-eng": 0.5,

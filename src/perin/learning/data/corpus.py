@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -27,8 +26,8 @@ from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
+from perin.parsing.evaluation import sentence_of, tokens_by_id
 from perin.parsing.inference import words_of
-from perin.text import align, read_tokens, tokenize
 
 T = TypeVar("T")
 
@@ -200,25 +199,6 @@ def _note_fault(faults: dict[str, str], finding: Finding) -> None:
         strict(finding)
     elif finding.severity == "error":
         faults.setdefault(finding.graph, finding.message)
-
-
-def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
-    """The tokens of a CoNLL-U or companion file."""
-    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
-
-
-def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
-    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
-
-    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
-    """
-    if graph.input is None:
-        raise InputError("the graph has no input text", graph=graph.id)
-    if tokens is None:
-        return tokenize(graph.input, language, graph.id)
-    if graph.id not in tokens:
-        raise InputError("there are no tokens for this graph", graph=graph.id)
-    return align(tokens[graph.id], graph.input)
 
 
 def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from perin.learning.data.corpus import Split
 from perin.learning.run.evaluation import evaluate
 from perin.model.model import Model
-from perin.network.sizes import NULL_LIMIT
+from perin.network.sizes import NULL_THRESHOLD
 
 LIMITS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
@@ -23,8 +23,8 @@ def choose_null_limits(model: Model, dev: Mapping[str, Split], *, budget: float)
             continue
         found[name] = {}
         for limit in LIMITS:
-            model.limit_null(name, limit)
+            model.set_null_threshold(name, limit)
             found[name][limit] = evaluate(model, {name: split}, budget=budget).scores[name]["all"]
         scores = found[name]
-        model.limit_null(name, max(LIMITS, key=lambda limit: (scores[limit], -abs(limit - NULL_LIMIT))))
+        model.set_null_threshold(name, max(LIMITS, key=lambda limit: (scores[limit], -abs(limit - NULL_THRESHOLD))))
     return found

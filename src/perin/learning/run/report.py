@@ -24,10 +24,11 @@ from perin.graphs.graph import Graph
 from perin.learning.data.corpus import Corpus, problem_counts
 from perin.learning.recipe import Recipe
 from perin.learning.run.charts import DARK_PALETTE, PALETTE, STYLE, line_chart, palette
-from perin.learning.run.evaluation import TYPES, Evaluation
+from perin.learning.run.evaluation import Evaluation
 from perin.learning.run.journal import duration, read_journal
 from perin.learning.schema import as_dict, as_toml, explain, value_text
 from perin.model.model import Model
+from perin.parsing.evaluation import TYPES
 from perin.scoring import Result
 
 WORST = 8

@@ -118,7 +118,7 @@ def _finish(trainer: Trainer, folder: Path) -> None:
     found = None
     if corpus.has_dev:
         choose_null_limits(model, corpus.dev, budget=budget)
-        limits = ", ".join(f"{treebank.null_limit:g} for {name}" for name, treebank in model.treebanks.items())
+        limits = ", ".join(f"{treebank.null_threshold:g} for {name}" for name, treebank in model.treebanks.items())
         trainer.live.say(f"a query is a node if the probability of null is below {limits}: the best on dev")
         found = evaluate(model, corpus.dev, budget=budget)
         trainer.live.say(f"dev {found}")

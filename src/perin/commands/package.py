@@ -1,0 +1,163 @@
+"""Make the folder of a model that can be shipped: small, complete, with a card and checksums.
+
+MODEL is the folder that a training run leaves (RUN/model), or the name of a model.  The new folder needs nothing from
+elsewhere: word embeddings are stored in eight bits, and so are all weights that the model computes with in eight bits;
+a multilingual encoder keeps only those pieces of its vocabulary that the model's languages need.
+With --data, the model is scored on the dev graphs of its treebanks, the card has the scores, and --bits auto compares
+8 with 32 bits: eight are used if F1 falls by no more than 0.1 on any treebank, also in the heads of those treebanks
+where it then still falls by no more.  Without --data nothing is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perin.commands.options import add_threads, count
+from perin.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from perin.graphs.graph import Graph
+    from perin.model.folder import ModelFolder, Quantization
+    from perin.parsing.evaluation import DevScores
+
+AUTO = "auto"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``perin package``."""
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="folder of a model, or the name of one")
+    add("-o", "--output", type=Path, required=True, metavar="FOLDER", help="new folder to write")
+    add("--treebanks", nargs="+", metavar="NAME", help="keep only these treebanks, such as eds-eng")
+    add(
+        "--bits",
+        choices=("8", "32", AUTO),
+        help="what the model computes with; auto: what is enough on dev (default: auto with --data, else as it is)",
+    )
+    add(
+        "--quantize-heads",
+        nargs="*",
+        metavar="NAME",
+        help="with --bits 8, the treebanks whose heads compute with eight bits as well (default: as it is)",
+    )
+    add("--data", type=Path, metavar="FOLDER", help="folder of treebanks, each a folder NAME with a file dev.*")
+    add("--limit", type=count, metavar="N", help="measure with only the first N dev graphs of each treebank")
+    add("--budget", type=float, default=5.0, metavar="SECONDS", help="search time for the score of a graph")
+    add("--note", default="", metavar="TEXT", help="a sentence or two that the card begins with")
+    add("--no-scores", action="store_true", help="don't score the new model; --data then serves --bits and vocabulary")
+    add_threads(parser, "cores to use (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the folder and print its card."""
+    from dataclasses import replace
+
+    from perin.files import whole_folder
+    from perin.model.cards import write_card
+    from perin.model.folder import ModelFolder, change_config
+    from perin.model.packaging import needed_pieces, write_package
+    from perin.model.sources import model_folder
+    from perin.parsing.evaluation import dev_graphs
+    from perin.parsing.parser import LONGEST, Parser
+
+    if arguments.output.exists():
+        raise UsageError(f"{arguments.output} exists already; choose a new folder")
+    if arguments.data is not None and not arguments.data.is_dir():
+        raise UsageError(f"there is no folder {arguments.data}")
+    read = ModelFolder.read(model_folder(arguments.model))
+    if arguments.treebanks is not None:
+        read = read.only(arguments.treebanks)
+    gold: dict[str, list[Graph]] = {}
+    if arguments.data is not None:
+        found = {name: dev_graphs(arguments.data, name, arguments.limit) for name in read.treebanks}
+        gold = {name: graphs for name, graphs in found.items() if graphs}
+    read = replace(read, quantization=_quantization(arguments, read, gold))
+    with whole_folder(arguments.output) as folder:
+        _say("writing the weights")
+        write_package(read, folder, needed_pieces(read, arguments.data))
+        parser = Parser.load(folder, threads=arguments.threads)
+        measured = {} if arguments.no_scores else _measured(parser, gold, arguments.budget)
+        if measured:
+            dev = {name: found.f1 for name, found in measured.items()}
+            change_config(folder, notes=read.notes | {"dev": dev})
+        print(
+            write_card(
+                folder,
+                arguments.output.name,
+                parameters=_parameters(folder),
+                note=arguments.note,
+                scores=score_table(measured),
+                longest=LONGEST,
+                printed="`perin package`",
+            ),
+            end="",
+        )
+    return 0
+
+
+def _quantization(arguments: argparse.Namespace, read: ModelFolder, gold: Mapping[str, list[Graph]]) -> Quantization:
+    from perin.model.folder import Quantization
+    from perin.parsing.evaluation import choose_quantization
+
+    bits = arguments.bits or (AUTO if gold else None)
+    if bits == AUTO and not gold:
+        raise UsageError("--bits auto needs dev graphs to compare on: give --data, a folder with NAME/dev.mrp.gz")
+    if arguments.quantize_heads is not None and bits != "8":
+        raise UsageError("--quantize-heads goes with --bits 8")
+    if bits == AUTO:
+        return choose_quantization(read, gold, threads=arguments.threads, budget=arguments.budget, report=_say)
+    if bits is None:
+        return read.quantization
+    heads = read.quantization.heads if arguments.quantize_heads is None else tuple(arguments.quantize_heads)
+    if unknown := sorted(set(heads) - set(read.treebanks)) if arguments.quantize_heads else []:
+        raise UsageError(f"the model has {', '.join(read.treebanks)}; {unknown[0]} is none of them")
+    return Quantization(int(bits), heads if bits == "8" else ())
+
+
+def _measured(parser: object, gold: Mapping[str, list[Graph]], budget: float) -> dict[str, DevScores]:
+    from dataclasses import replace
+
+    from perin.parsing.evaluation import ceiling, dev_scores
+    from perin.parsing.parser import Parser
+
+    assert isinstance(parser, Parser)
+    measured = {}
+    for name, graphs in gold.items():
+        _say(f"scoring {name}")
+        found = dev_scores(parser, graphs, budget=budget)
+        measured[name] = replace(found, ceiling=ceiling(parser.treebanks[name], graphs, budget=budget))
+    return measured
+
+
+def score_table(measured: Mapping[str, DevScores]) -> str:
+    """The card's section on scores; empty if nothing was measured."""
+    from perin.model.cards import markdown_table
+    from perin.parsing.evaluation import TYPES
+
+    if not measured:
+        return ""
+    rows = []
+    for name, found in measured.items():
+        cells = [f"{100 * found.f1[kind]:.2f}" if kind in found.f1 else "–" for kind in TYPES]
+        top = "–" if found.ceiling is None else f"{100 * found.ceiling:.2f}"
+        rows.append((name, f"{found.graphs:,}", *cells, top))
+    return (
+        "MRP F1 on dev, exact metric, from plain text. The ceiling is what a faultless network with the same rules "
+        "would reach.\n\n" + markdown_table(("treebank", "graphs", *TYPES, "ceiling"), rows)
+    )
+
+
+def _parameters(folder: Path) -> int:
+    from perin.model.folder import WEIGHTS
+    from perin.model.weights import SCALE, read_arrays
+
+    return sum(weight.size for name, weight in read_arrays(folder / WEIGHTS).items() if not name.endswith(SCALE))
+
+
+def _say(line: str) -> None:
+    print(f"perin package: {line}", file=sys.stderr)

@@ -1,0 +1,172 @@
+"""A parser's graphs for the texts of a treebank, and how they compare with the treebank's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from perin.contract.sentence import Sentence
+from perin.errors import InputError
+from perin.frameworks.oracle import round_trip
+from perin.graphs.codecs.registry import load
+from perin.graphs.faults import Finding, Report, Tolerant
+from perin.graphs.graph import Graph
+from perin.model.folder import ModelFolder, Quantization, Treebank
+from perin.model.trained import TrainedModel, has_known_encoder
+from perin.model.weights import read_weights
+from perin.parsing.inference import Parsed
+from perin.parsing.parser import Parser
+from perin.parsing.reading import Item
+from perin.scoring import score
+from perin.scoring.tally import Tally
+from perin.text import align, read_tokens, tokenize
+
+TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
+"""The types of items that the MRP metric tells apart, and all of them together."""
+
+
+@dataclass(frozen=True)
+class DevScores:
+    """F1 of a parser on the dev graphs of a treebank, between 0 and 1."""
+
+    graphs: int
+    f1: dict[str, float]
+    """By type of item; only types that gold or system have."""
+    ceiling: float | None = None
+    """F1 of a faultless network with the same rules."""
+
+
+def parse_treebank(
+    parser: Parser,
+    gold: Sequence[Graph],
+    tokens: str | os.PathLike[str] | None = None,
+    *,
+    report: Report,
+    probabilities: bool = False,
+    progress: Callable[[Iterator[Parsed]], Iterable[Parsed]] = iter,
+) -> list[Graph]:
+    """What a parser makes of the texts of gold graphs, of each framework and language that they have.
+
+    ``tokens`` is a CoNLL-U or companion file with the ids of the graphs; by default texts are tokenized as the parser
+    does it.  Whatever goes wrong with a text is reported, and there is no graph for it.  ``progress`` is put around
+    the results as they come.
+    """
+    groups: dict[tuple[str | None, str | None], list[Graph]] = {}
+    for graph in gold:
+        groups.setdefault((graph.framework, graph.language), []).append(graph)
+    treebanks = {kind: parser.treebanks[parser.chosen(*kind)[0]].vocabulary for kind in groups}
+
+    def parsed() -> Iterator[Parsed]:
+        for kind, graphs in groups.items():
+            language = treebanks[kind].language
+            known = None if tokens is None else tokens_by_id(tokens, language)
+            items = [_item(graph, language, known) for graph in graphs]
+            for result in parser.stream(items, kind[0], language, probabilities=probabilities):
+                yield replace(result, graphs=tuple(replace(graph, language=kind[1]) for graph in result.graphs))
+
+    found: list[Graph] = []
+    for result in progress(parsed()):
+        found += result.graphs
+        if result.error is not None:
+            report(Finding(result.error.message, graph=result.error.graph))
+    return found
+
+
+def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
+    """The tokens of a CoNLL-U or companion file."""
+    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
+
+
+def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
+    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
+
+    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
+    """
+    if graph.input is None:
+        raise InputError("the graph has no input text", graph=graph.id)
+    if tokens is None:
+        return tokenize(graph.input, language, graph.id)
+    if graph.id not in tokens:
+        raise InputError("there are no tokens for this graph", graph=graph.id)
+    return align(tokens[graph.id], graph.input)
+
+
+def _item(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Item:
+    try:
+        return sentence_of(graph, language, tokens)
+    except InputError as error:
+        return error
+
+
+# Dev scores of a model that is about to be shipped.
+
+
+def dev_file(data: Path, treebank: str) -> Path | None:
+    """The dev graphs of a treebank in a folder of treebanks, in whichever format it has; None if there are none."""
+    found = sorted((data / treebank).glob("dev.*"))
+    return next((path for path in found if ".conllu" not in path.name), None)
+
+
+def dev_graphs(data: Path, treebank: str, limit: int | None = None) -> list[Graph]:
+    """The first dev graphs of a treebank; none if it has no dev file."""
+    path = dev_file(data, treebank)
+    return [] if path is None else list(load(path, report=Tolerant()))[:limit]
+
+
+def dev_scores(parser: Parser, gold: Sequence[Graph], *, budget: float) -> DevScores:
+    """F1 of a parser on some graphs, from plain text."""
+    found = score(gold, parse_treebank(parser, gold, report=Tolerant()), "mrp", budget=budget).total.tallies
+    return DevScores(len(gold), {kind: found[kind].f1 for kind in TYPES if _has_items(found[kind])})
+
+
+def ceiling(treebank: Treebank, gold: Sequence[Graph], *, budget: float) -> float:
+    """F1 of the graphs that a faultless network with a treebank's rules would give."""
+    language = treebank.vocabulary.language
+    trips = [
+        round_trip(
+            treebank.framework, graph, sentence_of(graph, language, None), treebank.vocabulary, treebank.queries
+        ).graph
+        for graph in gold
+    ]
+    return score(gold, trips, "mrp", budget=budget).total.tallies["all"].f1
+
+
+def _has_items(tally: Tally) -> bool:
+    return bool(tally.g or tally.s)
+
+
+TOLERATED = 0.001
+"""What computing with eight bits may cost of F1."""
+
+
+def choose_quantization(
+    read: ModelFolder,
+    gold: Mapping[str, Sequence[Graph]],
+    *,
+    threads: int | None = None,
+    budget: float,
+    report: Callable[[str], None] = lambda line: None,
+) -> Quantization:
+    """Eight bits if no treebank loses more than :data:`TOLERATED` on its gold graphs, also in heads that allow it."""
+    if not has_known_encoder(read):
+        return Quantization()
+    weights = read_weights(read)
+    names = tuple(read.treebanks)
+    ways = {
+        "32 bits": Quantization(),
+        "8 bits": Quantization(8),
+        "8 bits, also in heads": Quantization(8, names),
+    }
+    scores: list[dict[str, float]] = []
+    for way, quantization in ways.items():
+        parser = Parser(TrainedModel.of(replace(read, quantization=quantization), weights), threads=threads)
+        found = {name: dev_scores(parser, graphs, budget=budget).f1.get("all", 0.0) for name, graphs in gold.items()}
+        report("  ".join((way, *(f"{name} {100 * f1:.2f}" for name, f1 in found.items()))))
+        scores.append(found)
+    exact, quantized, everywhere = scores
+    if any(exact[name] - quantized[name] > TOLERATED for name in gold):
+        return Quantization()
+    heads = tuple(name for name in names if name in gold and exact[name] - everywhere[name] <= TOLERATED)
+    return Quantization(8, heads)
