@@ -287,14 +287,14 @@ def test_a_file_can_not_be_read_and_written(run, tmp_path):
     ("file", "content", "message"),
     [
         ("weights.safetensors", None, "weights.safetensors is missing"),
-        ("weights.safetensors", b"\x00\x01", "weights.safetensors can't be read"),
+        ("weights.safetensors", b"\x00\x01", "weights.safetensors is damaged"),
         ("config.json", None, "config.json is missing"),
         ("config.json", b"{", "config.json can't be read"),
         ("config.json", b"\xff\xfe", "config.json can't be read"),
-        ("config.json", b"[]", "holds no JSON object"),
-        ("config.json", b'{"format": 99}', "has format 99, this PERIN reads up to 2; run: pip install -U perin"),
+        ("config.json", b"[]", "contains no JSON object"),
+        ("config.json", b'{"format": 99}', "has format 99, this PERIN reads up to 3; run: pip install -U perin"),
         ("vocabularies/eds-eng.json", None, "eds-eng.json is missing"),
-        ("vocabularies/eds-eng.json", b"{}", "eds-eng.json: no vocabulary"),
+        ("vocabularies/eds-eng.json", b"{}", "eds-eng.json is damaged"),
     ],
 )
 def test_broken_models(run, folder, tmp_path, file, content, message):
@@ -317,7 +317,7 @@ def test_weights_that_are_cut_short(run, folder, tmp_path):
     (broken / "weights.safetensors").write_bytes(whole[: len(whole) // 2])
     code, _, err = run("x", model=broken)
     assert code == 2
-    assert "weights.safetensors can't be read" in err
+    assert "weights.safetensors is damaged" in err
 
 
 def test_no_such_model(run):
