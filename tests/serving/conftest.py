@@ -19,11 +19,14 @@ import uvicorn
 
 from perin.serving.app import create_app
 from perin.serving.server import configuration
-from perin.serving.service import Service
-from perin.serving.settings import Settings
+from perin.serving.service import Service, Settings
 
 HERE = str(Path(__file__).parent)
-FAKE = Settings(models=("eng", "deu"), loader="fake_parser:load", workers=1, seconds=20.0, patience=3.0, drain=2.0)
+PATIENCE = 120.0
+"""Seconds after which a test gives up, however busy the machine is; nothing takes that long unless it is broken."""
+FAKE = Settings(
+    models=("eng", "deu"), loader="fake_parser:load", workers=1, seconds=PATIENCE, patience=3.0, drain=PATIENCE
+)
 
 
 class Running:
@@ -31,14 +34,14 @@ class Running:
 
     def __init__(self, url: str, service: Service) -> None:
         self.url, self.service = url, service
-        self.client = httpx.Client(base_url=url, timeout=30, trust_env=False)
+        self.client = httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False)
 
     def parse(self, text: Any, **options: Any) -> httpx.Response:
         return self.client.post("/v1/parse", json={"text": text, **options})
 
     def connect(self) -> socket.socket:
         host, port = self.url.removeprefix("http://").split(":")
-        return socket.create_connection((host, int(port)), timeout=20)
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
 @contextlib.contextmanager
@@ -63,7 +66,7 @@ def running(settings: Settings) -> Iterator[Running]:
         listener.close()
 
 
-def _wait_for(condition: Any, seconds: float = 20) -> None:
+def _wait_for(condition: Any, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"

@@ -59,6 +59,35 @@ def test_language_chooses_the_model(served):
     assert served.parse("Hunde bellen.", model="deu").json()["sentences"][0]["graphs"][0]["framework"] == "ucca"
 
 
+def test_a_model_of_several_languages(serving):
+    with serving(models=("eng", "multi")) as served:
+        known = served.client.get("/v1/models").json()["models"]
+        assert [(each["name"], each["language"], each["frameworks"]) for each in known[1:]] == [
+            ("multi", "deu", ["drg"]),
+            ("multi", "ces", ["ptg", "umr"]),
+        ]
+        answer = served.parse("Ahoj.", language="cs", frameworks="all").json()
+        assert (answer["model"], answer["language"]) == ("multi", "ces")
+        assert [graph["framework"] for graph in answer["sentences"][0]["graphs"]] == ["ptg", "umr"]
+        assert {graph["language"] for graph in answer["sentences"][0]["graphs"]} == {"ces"}
+        assert served.parse("Ahoj.", frameworks=["UMR"]).json()["language"] == "ces"
+        assert served.parse("Hallo.", model="multi").json()["language"] == "deu"
+        names = served.client.get("/models").json()["models"]
+        assert list(names) == ["eng", "multi-deu", "multi-ces"]
+        for name in ("multi-ces", "czech-pdt-ud-2.12"):
+            form = {"data": "Ahoj.", "model": name, "output": "mrp", "frameworks": "umr"}
+            result = json.loads(served.client.post("/process", data=form).json()["result"])
+            assert (result["framework"], result["language"]) == ("umr", "ces")
+
+
+def test_alternatives(served):
+    [sentence] = served.parse("Dogs bark.", alternatives=2).json()["sentences"]
+    [graph] = sentence["graphs"]
+    assert graph["nodes"][0]["alternatives"] == [["dog-other", 0.1], ["dog-other'", 0.05]]
+    assert graph["edges"][0]["alternatives"][0] == ["ARG2", 0.1]
+    assert "probability" not in graph["nodes"][0]
+
+
 @pytest.mark.parametrize(("format", "start"), [("amr", "# ::id 1"), ("svg", "<svg"), ("text", "# 1"), ("tikz", "\\")])
 def test_other_formats(served, format, start):
     [graph] = served.parse("Dogs bark", frameworks=["amr"], format=format).json()["sentences"][0]["graphs"]
@@ -79,7 +108,12 @@ def test_one_bad_sentence_does_not_harm_the_others(served):
         ({"text": "a", "tokens": [["a"]]}, "give text or tokens"),
         ({"text": "a", "model": "xyz"}, "there is no model 'xyz' here; there are: eng, deu"),
         ({"text": "a", "language": "ces"}, "there are models for: eng, deu"),
-        ({"text": "a", "frameworks": ["drg"]}, "it has: eds, amr, ucca"),
+        ({"text": "a", "language": "klingon"}, "unknown language 'klingon'"),
+        ({"text": "a", "model": "eng", "language": "deu"}, "it has: eds-eng, amr-eng, ucca-eng"),
+        ({"text": "a", "frameworks": ["drg"]}, "eng (eng) has eds, amr, ucca; deu (deu) has ucca"),
+        ({"text": "a", "model": "deu", "frameworks": ["eds"]}, "deu (deu) has ucca"),
+        ({"text": "a", "alternatives": 11}, "alternatives: Input should be less than or equal to 10"),
+        ({"text": "a", "format": "eds", "alternatives": 1}, "can't hold probabilities"),
         ({"text": "a", "format": "docx"}, "unknown format 'docx'"),
         ({"text": "a", "format": "amr"}, "can't hold graphs of eds"),
         ({"text": "a", "format": "dot", "probabilities": True}, "can't hold probabilities"),

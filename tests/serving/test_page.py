@@ -14,12 +14,15 @@ playwright = pytest.importorskip("playwright.sync_api", reason="the tests of the
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no chromium here; apt-get install chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+"""Nothing that asks for other hosts, or for what a machine without a screen does not have."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield browser
         browser.close()
 
@@ -132,6 +135,26 @@ def test_alternatives_can_be_taken(page):
     eds.locator(".node").nth(0).click()
     page.locator("#panel .alternative").first.click()
     eds.locator(".node[aria-label*='dog-other']").wait_for()
+    eds.get_by_label("edge ARG1 from bark").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#panel .alternative").first.inner_text().split() == ["ARG2", "0.100"]
+    page.locator("#panel .alternative").first.click()
+    eds.get_by_label("edge ARG2 from bark").wait_for()
+
+
+def test_a_model_of_several_languages(browser, serving):
+    with serving(models=("eng", "multi")) as served:
+        page = browser.new_page()
+        page.goto(served.url)
+        page.wait_for_selector("body[data-ready]")
+        assert page.locator("#model option").all_inner_texts() == ["English (eng)", "German (multi)", "Czech (multi)"]
+        page.select_option("#model", "multi/ces")
+        parse(page, "Ahoj.")
+        assert page.locator(".card h2").all_inner_texts() == ["PTG", "UMR"]
+        page.reload()
+        page.wait_for_selector(".card")
+        assert page.input_value("#model") == "multi/ces"
+        page.close()
 
 
 def test_comparing_with_gold(page, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perin.graphs import findings, loads
-from perin.serving.settings import LOADER
+from perin.serving.service import LOADER
 
 
 def test_the_english_model(serving):

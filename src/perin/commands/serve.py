@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise MissingDependencyError(error.name or "fastapi", "perin serve", "serve") from None
     from perin.model.sources import bundled
-    from perin.serving.settings import Settings
+    from perin.serving.service import Settings
 
     options = {name: value for name, value in vars(arguments).items() if name not in ("keys", "models", "origins")}
     if any(value <= 0 for name, value in options.items() if name not in ("host", "port", "drain")):

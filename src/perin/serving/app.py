@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from importlib.resources import files
 from typing import Any, TypeVar
 
@@ -17,20 +17,28 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 import perin
-from perin.errors import InputError, PerinError, UsageError
+from perin.errors import PerinError, UsageError
 from perin.serving import udpipe
 from perin.serving.guard import Guard, problem
-from perin.serving.metrics import Metrics
 from perin.serving.pool import FailedError, RefusedError, UnavailableError
-from perin.serving.requests import ConvertBody, DrawBody, ParseBody, ScoreBody, ValidateBody, ViewBody
-from perin.serving.service import BusyError, Service, Unit, language_of
-from perin.serving.settings import Settings
-from perin.serving.tools import MEDIA_TYPES, PICTURES, TEXT_PICTURES, check_writable, formats
-from perin.text import split_sentences
+from perin.serving.requests import (
+    MOST_ALTERNATIVES,
+    ConvertBody,
+    DrawBody,
+    ParseBody,
+    ScoreBody,
+    ValidateBody,
+    ViewBody,
+    units_of,
+    units_of_lines,
+)
+from perin.serving.service import BusyError, Metrics, Service, Settings, Unit, by_language
+from perin.serving.tools import MEDIA_TYPES, PICTURES, check_writable, formats
 
 Body = TypeVar("Body", bound=BaseModel)
 
 _NDJSON = "application/x-ndjson"
+_PICTURE_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'"
 _CODES = {400: "bad request", 401: "unauthorized", 404: "not found", 405: "method not allowed", 408: "too slow"}
 _CODES |= {413: "too large", 415: "media type", 422: "not understood", 429: "busy", 503: "unavailable"}
 _PAGE = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
@@ -96,12 +104,9 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
         return {
             "version": perin.__version__,
             "models": [
-                {
-                    "name": name,
-                    "language": language_of(treebanks),
-                    "frameworks": [treebank.rpartition("-")[0] for treebank in treebanks],
-                }
+                {"name": name, "language": language, "frameworks": frameworks}
                 for name, treebanks in known.items()
+                for language, frameworks in by_language(treebanks).items()
             ],
             "default": next(iter(known)),
             "formats": formats(),
@@ -112,6 +117,7 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
                 "sentences": settings.max_sentences,
                 "words": settings.max_words,
                 "tokens_of_a_sentence": settings.longest,
+                "alternatives": MOST_ALTERNATIVES,
                 "seconds": settings.seconds,
             },
         }
@@ -126,17 +132,15 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
             stack.enter_context(service.admitted())
             if _media_type(request) == "text/plain":
                 body = _options(request)
-                lines = _line_units(service, body, stack.enter_context(await _spooled(request)))
+                lines = units_of_lines(service, body, stack.enter_context(await _spooled(request)))
                 return StreamingResponse(_lines(service, lines, stack.pop_all()), media_type=_NDJSON)
             body = await _body(request, ParseBody)
-            units = list(_units(service, body))
-            _check_limits(settings, units)
-            _note(request, sentences=len(units), model=units[0]["model"] if units else None)
+            choice, units = units_of(service, body)
+            _note(request, sentences=len(units), model=choice.model)
             if body.stream:
                 return StreamingResponse(_lines(service, units, stack.pop_all()), media_type=_NDJSON)
             found = await service.in_time(_all(service.parse(units)))
-            model = service.model_for(body.model, body.language)
-            head = {"model": model, "language": language_of(service.treebanks[model])}
+            head = {"model": choice.model, "language": choice.language}
             joined = json.dumps(head).encode()[:-1] + b',"sentences":[' + b",".join(found) + b"]}"
             return Response(joined, media_type="application/json")
 
@@ -163,15 +167,10 @@ def _add_tools(app: FastAPI, service: Service) -> None:
     async def draw(request: Request) -> Response:
         body = await _body(request, DrawBody)
         arguments = {"format": body.source, "to": body.to, "theme": body.theme, "gold": body.gold}
-        headers = {}
-        if body.to in (
-            "svg",
-            "html",
-        ):  # these carry styles and scripts of their own; none of them can reach the service
-            headers["Content-Security-Policy"] = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'"
-        return Response(
-            await used("draw", graphs=body.graphs, **arguments), media_type=MEDIA_TYPES[body.to], headers=headers
-        )
+        picture = await used("draw", graphs=body.graphs, **arguments)
+        # SVG and HTML carry styles and scripts of their own; none of them can reach the service.
+        headers = {"Content-Security-Policy": _PICTURE_POLICY} if body.to in ("svg", "html") else {}
+        return Response(picture, media_type=MEDIA_TYPES[body.to], headers=headers)
 
     @app.post("/v1/validate", tags=["graphs"], summary="Findings", openapi_extra=_documented(ValidateBody))
     async def validate(request: Request) -> Response:
@@ -273,80 +272,8 @@ async def _spooled(request: Request) -> Any:
         return file
 
 
-def _units(service: Service, body: ParseBody) -> Iterator[Unit]:
-    """The sentences of a request."""
-    if (body.text is None) == (body.tokens is None):
-        raise UsageError("give text or tokens, one of them")
-    shared, language = _shared(service, body)
-    if body.tokens is not None:
-        for number, forms in enumerate(body.tokens, start=1):
-            yield {**shared, "id": str(number), "forms": forms, "text": None}
-        return
-    texts = [body.text] if isinstance(body.text, str) else body.text or []
-    yield from _text_units(shared, texts, language, split=body.split)
-
-
 async def _all(answers: AsyncIterator[bytes]) -> list[bytes]:
     return [answer async for answer in answers]
-
-
-def _text_units(shared: Unit, texts: Iterable[str], language: str, *, split: bool) -> Iterator[Unit]:
-    """The sentences of texts, numbered by their texts; blank ones are none."""
-    for number, text in enumerate(texts, start=1):
-        if not text or text.isspace():
-            continue
-        if not split:
-            yield {**shared, "id": str(number), "text": text}
-            continue
-        for part, (start, end) in enumerate(split_sentences(text, language), start=1):
-            yield {**shared, "id": f"{number}.{part}", "text": text[start:end]}
-
-
-def _line_units(service: Service, body: ParseBody, file: Any) -> Iterator[Unit]:
-    """The sentences of plain text, read while they are parsed."""
-    shared, language = _shared(service, body)
-    return _text_units(shared, _decoded(file), language, split=body.split)
-
-
-def _decoded(file: Any) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        try:
-            yield line.decode().strip()
-        except UnicodeDecodeError:
-            raise InputError("is not UTF-8", line=number) from None
-
-
-def _shared(service: Service, body: ParseBody) -> tuple[Unit, str]:
-    """What the sentences of a request have in common, and their language."""
-    model = service.model_for(body.model, body.language)
-    frameworks = service.frameworks_for(model, body.frameworks)
-    check_writable(body.format, frameworks)
-    if body.probabilities and body.format not in ("mrp", *TEXT_PICTURES):
-        raise UsageError(f"the format {body.format} can't hold probabilities; ask for mrp")
-    shared = {
-        "model": model,
-        "frameworks": frameworks,
-        "probabilities": body.probabilities,
-        "format": body.format,
-        "tokens": body.with_tokens,
-    }
-    return shared, language_of(service.treebanks[model])
-
-
-def _check_limits(settings: Settings, units: list[Unit]) -> None:
-    if len(units) > settings.max_sentences:
-        raise HTTPException(413, f"{len(units)} sentences, more than {settings.max_sentences}; send plain text instead")
-    words = sum(words_in(unit) for unit in units)
-    if words > settings.max_words:
-        raise HTTPException(413, f"{words} words, more than {settings.max_words}; send plain text instead")
-
-
-def words_in(unit: Unit) -> int:
-    """About how many words a sentence has; two characters of a script without spaces count as one."""
-    if unit.get("forms") is not None:
-        return len(unit["forms"])
-    text: str = unit["text"] or ""
-    return len(text.split()) + sum(character >= "\u2e80" for character in text) // 2
 
 
 async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.ExitStack) -> AsyncIterator[bytes]:

@@ -19,8 +19,7 @@ from typing import Any
 from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from perin.serving.metrics import Metrics
-from perin.serving.settings import Settings
+from perin.serving.service import Metrics, Settings
 
 log = logging.getLogger("perin.serving")
 

@@ -1,11 +1,24 @@
-"""The bodies of requests.  Unknown fields are errors: a misspelt one would be ignored otherwise."""
+"""The bodies of requests, and the sentences in them.
+
+Unknown fields are errors: a misspelt one would be ignored otherwise.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
+from fastapi import HTTPException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from perin.errors import InputError, UsageError
+from perin.scoring.metrics import METRICS
+from perin.serving.service import Choice, Service, Settings, Unit
+from perin.serving.tools import TEXT_PICTURES, check_writable
+from perin.text import split_sentences
+
+MOST_ALTERNATIVES = 10
 
 
 def _as_file(value: Any) -> Any:
@@ -39,6 +52,9 @@ class ParseBody(_Body):
     frameworks: list[str] | Literal["all"] | None = Field(None, description="frameworks (default: the model's first)")
     format: str = Field("mrp", description="format of the graphs: one of /v1/models, or svg or text")
     probabilities: bool = Field(False, description="with the probability of each node, edge, label and top (MRP only)")
+    alternatives: int = Field(
+        0, ge=0, le=MOST_ALTERNATIVES, description="so many next best labels of each node and edge (MRP only)"
+    )
     with_tokens: bool = Field(False, description="with the tokens of each sentence")
     stream: bool = Field(False, description="answer with a JSON object a line (NDJSON), each as soon as it is there")
 
@@ -74,7 +90,7 @@ class ScoreBody(_Body):
     gold: Graphs
     system: Graphs
     source: str = Field("mrp", alias="from", description="format of both")
-    metric: str = Field("mrp", description="mrp, mrp-max, smatch, smatch-fine, edm, ucca or sdp")
+    metric: str = Field("mrp", description=f"one of {', '.join(METRICS)}")
     details: bool = Field(False, description="also each graph")
 
 
@@ -85,3 +101,69 @@ class ViewBody(_Body):
     source: str = Field("mrp", alias="from", description="format of the graphs")
     gold: Graphs | None = None
     gold_source: str = Field("mrp", alias="gold_from", description="format of the gold graphs")
+
+
+def units_of(service: Service, body: ParseBody) -> tuple[Choice, list[Unit]]:
+    """What a request is parsed by and to, and its sentences."""
+    if (body.text is None) == (body.tokens is None):
+        raise UsageError("give text or tokens, one of them")
+    choice, shared = _shared(service, body)
+    if body.tokens is not None:
+        units = [{**shared, "id": str(n), "forms": forms, "text": None} for n, forms in enumerate(body.tokens, start=1)]
+    else:
+        texts = [body.text] if isinstance(body.text, str) else body.text or []
+        units = list(_split(shared, texts, split=body.split))
+    check_limits(service.settings, units)
+    return choice, units
+
+
+def units_of_lines(service: Service, body: ParseBody, file: BinaryIO) -> Iterator[Unit]:
+    """The sentences of plain text, read while they are parsed."""
+    return _split(_shared(service, body)[1], _decoded(file), split=body.split)
+
+
+def _shared(service: Service, body: ParseBody) -> tuple[Choice, Unit]:
+    """What the sentences of a request have in common."""
+    choice = service.choose(body.model, body.language, body.frameworks)
+    check_writable(body.format, choice.frameworks)
+    if (body.probabilities or body.alternatives) and body.format not in ("mrp", *TEXT_PICTURES):
+        raise UsageError(f"the format {body.format} can't hold probabilities; ask for mrp")
+    options = {"probabilities": body.probabilities, "alternatives": body.alternatives}
+    return choice, {**choice._asdict(), **options, "format": body.format, "tokens": body.with_tokens}
+
+
+def _split(shared: Unit, texts: Iterable[str], *, split: bool) -> Iterator[Unit]:
+    """The sentences of texts, numbered by their texts; blank ones are none."""
+    for number, text in enumerate(texts, start=1):
+        if not text or text.isspace():
+            continue
+        if not split:
+            yield {**shared, "id": str(number), "text": text}
+            continue
+        for part, (start, end) in enumerate(split_sentences(text, shared["language"]), start=1):
+            yield {**shared, "id": f"{number}.{part}", "text": text[start:end]}
+
+
+def _decoded(file: BinaryIO) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        try:
+            yield line.decode().strip()
+        except UnicodeDecodeError:
+            raise InputError("is not UTF-8", line=number) from None
+
+
+def check_limits(settings: Settings, units: list[Unit]) -> None:
+    """Turn away what is too long to be answered in one piece."""
+    if len(units) > settings.max_sentences:
+        raise HTTPException(413, f"{len(units)} sentences, more than {settings.max_sentences}; send plain text instead")
+    words = sum(_words_in(unit) for unit in units)
+    if words > settings.max_words:
+        raise HTTPException(413, f"{words} words, more than {settings.max_words}; send plain text instead")
+
+
+def _words_in(unit: Unit) -> int:
+    """About how many words a sentence has; two characters of a script without spaces count as one."""
+    if unit.get("forms") is not None:
+        return len(unit["forms"])
+    text: str = unit.get("text") or ""
+    return len(text.split()) + sum(character >= "\u2e80" for character in text) // 2

@@ -15,8 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from perin.errors import ModelError, UsageError
 from perin.serving.app import create_app
 from perin.serving.guard import JsonLines
-from perin.serving.service import Service
-from perin.serving.settings import Settings
+from perin.serving.service import Service, Settings
 
 _HEADER_BYTES = 64 * 2**10
 _BACKLOG = 512

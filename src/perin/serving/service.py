@@ -1,4 +1,4 @@
-"""What the service can do, whatever way it is asked: parse sentences in batches, use the tools, say no."""
+"""The service behind every interface: how it is set up, what it counts, and the way to its worker processes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from perin.errors import UsageError
-from perin.serving.metrics import Metrics
 from perin.serving.pool import Events, Pool, UnavailableError
-from perin.serving.settings import Settings
-from perin.serving.worker import look_until_closed, parse_until_closed
+from perin.serving.worker import group_of, look_until_closed, parse_until_closed
+from perin.text.languages import checked
 
 Result = TypeVar("Result")
 
@@ -21,6 +23,73 @@ Unit = dict[str, Any]
 
 WINDOW = 64
 """Sentences of one request that may be in the queue at once, so that a long text does not keep short ones waiting."""
+LOADER = "perin.serving.worker:load_parser"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that ``perin serve`` can be told.
+
+    Limits of a request: ``max_body`` bytes (``max_stream`` for plain text, which is streamed), ``max_sentences`` and
+    ``max_words`` unless it is streamed, ``longest`` tokens of a sentence, ``seconds`` until it is given up.
+    ``max_requests`` may be at work or waiting at once; more are turned away with 429.  ``patience``: seconds that a
+    client may take to send its headers, or to send nothing at all in the middle of a body.  ``drain``: seconds that
+    requests have to finish when the service is stopped.
+    """
+
+    models: tuple[str, ...] = ("eng",)
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    keys: frozenset[str] = frozenset()
+    origins: tuple[str, ...] = ()
+    max_body: int = 2**20
+    max_stream: int = 64 * 2**20
+    max_sentences: int = 500
+    max_words: int = 10_000
+    longest: int = 500
+    seconds: float = 60.0
+    max_requests: int = 128
+    patience: float = 15.0
+    drain: float = 30.0
+    batch: int = 32
+    loader: str = LOADER
+    """Where a worker finds the function that loads a parser by name, as ``module:function``."""
+
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Metrics:
+    """The counters of one service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        of = self.registry
+        self.requests = Counter("perin_requests", "Requests by route and status", ["route", "status"], registry=of)
+        self.seconds = Histogram("perin_request_seconds", "Time to answer", ["route"], buckets=_SECONDS, registry=of)
+        self.sentences = Counter("perin_sentences", "Sentences parsed, by model", ["model"], registry=of)
+        self.errors = Counter("perin_errors", "Answers that tell of an error, by kind", ["kind"], registry=of)
+        self.batch_size = Histogram(
+            "perin_batch_sentences", "Sentences at once", buckets=(1, 2, 4, 8, 16, 32, 64), registry=of
+        )
+        self.batch_seconds = Histogram("perin_batch_seconds", "Time to parse a batch", buckets=_SECONDS, registry=of)
+        self.lost = Counter("perin_workers_lost", "Worker processes that died or were killed", registry=of)
+        self.active = Gauge("perin_requests_active", "Requests at work or waiting", registry=of)
+        self.queue = Gauge("perin_queue_jobs", "Jobs that no worker has taken yet", registry=of)
+        self.alive = Gauge("perin_workers_ready", "Worker processes that are ready", registry=of)
+
+    def text(self) -> bytes:
+        """All of it, as it is now."""
+        return generate_latest(self.registry)
+
+
+class Choice(NamedTuple):
+    """What sentences are parsed by and to."""
+
+    model: str
+    language: str
+    frameworks: tuple[str, ...]
 
 
 class BusyError(Exception):
@@ -80,29 +149,40 @@ class Service:
         found: dict[str, list[str]] = self.parsers.ready
         return found
 
-    def model_for(self, name: str | None, language: str | None) -> str:
-        """The model that is meant."""
-        known = self.treebanks
-        if name is not None:
-            if name not in known:
-                raise UsageError(f"there is no model {name!r} here; there are: {', '.join(known)}")
-            return name
-        fitting = [model for model, names in known.items() if language in (None, language_of(names))]
-        if not fitting:
-            spoken = ", ".join(dict.fromkeys(language_of(names) for names in known.values()))
-            raise UsageError(f"no model here is for the language {language!r}; there are models for: {spoken}")
-        return fitting[0]
+    def choose(
+        self, model: str | None = None, language: str | None = None, frameworks: Sequence[str] | str | None = None
+    ) -> Choice:
+        """The model, language and frameworks that are meant; the first that fit where something is left open.
 
-    def frameworks_for(self, model: str, wanted: Sequence[str] | str | None) -> tuple[str, ...]:
-        """The frameworks that are meant, each once."""
-        has = [name.rpartition("-")[0] for name in self.treebanks[model]]
-        if wanted is None or not wanted:
-            return (has[0],)
-        chosen = has if wanted == "all" or "all" in wanted else list(dict.fromkeys(wanted))
-        unknown = [name for name in chosen if name not in has]
-        if unknown:
-            raise UsageError(f"the model {model} has no framework {unknown[0]!r}; it has: {', '.join(has)}")
-        return tuple(chosen)
+        ``frameworks``: names, ``"all"``, or none for the model's first.
+        """
+        known = self.treebanks
+        if model is not None and model not in known:
+            raise UsageError(f"there is no model {model!r} here; there are: {', '.join(known)}")
+        spoken = checked(language) if language is not None else None
+        wanted = [] if frameworks is None else [frameworks] if isinstance(frameworks, str) else list(frameworks)
+        wanted = list(dict.fromkeys(name.lower() for name in wanted))
+        pairs = [
+            Choice(name, each, has)
+            for name in ([model] if model else known)
+            for each, has in by_language(known[name]).items()
+            if spoken in (None, each)
+        ]
+        if not pairs:
+            languages = dict.fromkeys(each for names in known.values() for each in by_language(names))
+            raise UsageError(
+                f"no model here is for the language {language!r}; there are models for: {', '.join(languages)}"
+                if model is None
+                else f"the model {model} is not for the language {language!r}; it has: {', '.join(known[model])}"
+            )
+        if "all" in wanted:
+            return pairs[0]
+        for pair in pairs:
+            if all(name in pair.frameworks for name in wanted):
+                return pair._replace(frameworks=tuple(wanted) or pair.frameworks[:1])
+        who = f"the model {model}" if model else f"any model for {spoken}" if spoken else "any model here"
+        has = "; ".join(f"{pair.model} ({pair.language}) has {', '.join(pair.frameworks)}" for pair in pairs)
+        raise UsageError(f"{', '.join(wanted)}: that is not what {who} can parse to; {has}")
 
     @contextlib.contextmanager
     def admitted(self) -> Iterator[None]:
@@ -120,8 +200,7 @@ class Service:
         waiting: deque[asyncio.Future[bytes]] = deque()
         try:
             for unit in units:
-                group = (unit["model"], unit["frameworks"], unit["probabilities"])
-                waiting.append(self.parsers.submit(group, unit))
+                waiting.append(self.parsers.submit(group_of(unit), unit))
                 self.metrics.sentences.labels(unit["model"]).inc()
                 if len(waiting) >= WINDOW:
                     yield await self.in_time(waiting.popleft())
@@ -143,6 +222,14 @@ class Service:
             raise UnavailableError(f"the request took more than {self.settings.seconds:g} seconds") from None
 
 
-def language_of(treebanks: Sequence[str]) -> str:
-    """The language of a model."""
-    return treebanks[0].rpartition("-")[2]
+def by_language(treebanks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The frameworks of each language, from names of treebanks.
+
+    >>> by_language(["drg-deu", "ptg-ces", "umr-ces"])
+    {'deu': ('drg',), 'ces': ('ptg', 'umr')}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for name in treebanks:
+        framework, _, language = name.rpartition("-")
+        found[language] = (*found.get(language, ()), framework)
+    return found

@@ -14,18 +14,19 @@ from email.parser import BytesParser
 from typing import Any
 from urllib.parse import parse_qsl
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from perin.errors import PerinError, UsageError
 from perin.graphs.codecs.registry import FORMATS
 from perin.serving.pool import RefusedError
-from perin.serving.service import Service, Unit, language_of
-from perin.serving.settings import Settings
+from perin.serving.requests import check_limits
+from perin.serving.service import Choice, Service, Settings, Unit, by_language
 from perin.serving.tools import check_writable
 from perin.text import split_sentences
 
 INPUTS = ("generic_tokenizer", "conllu", "horizontal", "vertical")
+_LANGUAGES = {"english": "eng", "german": "deu", "czech": "ces", "chinese": "zho"}
 OUTPUTS = ("conllu", "horizontal", "vertical", "plaintext")
 
 
@@ -34,7 +35,11 @@ def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
 
     @app.get("/models", tags=["UDPipe"], summary="Models, as UDPipe's clients expect them")
     async def models() -> dict[str, Any]:
-        names = list(service.treebanks)
+        names = [
+            name if len(languages) == 1 else f"{name}-{language}"
+            for name, languages in ((name, by_language(treebanks)) for name, treebanks in service.treebanks.items())
+            for language in languages
+        ]
         stages = ["tokenizer", "tagger", "parser"]
         return {"models": dict.fromkeys(names, stages), "default_model": names[0]}
 
@@ -52,38 +57,36 @@ def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
 async def _processed(service: Service, settings: Settings, form: dict[str, str]) -> dict[str, Any]:
     if "data" not in form:
         raise UsageError("the parameter 'data' is missing")
-    model, language = _model(service, form.get("model"))
+    frameworks = [name for name in form.get("frameworks", "").split(",") if name]
+    choice = _chosen(service, form.get("model"), frameworks)
     output = form.get("output", "conllu").partition("=")[0] or "conllu"
-    frameworks = service.frameworks_for(model, [name for name in form.get("frameworks", "").split(",") if name])
     parsing = "parser" in form or output in FORMATS
     if output in FORMATS:
-        check_writable(output, frameworks)
+        check_writable(output, choice.frameworks)
     elif output not in OUTPUTS:
         raise UsageError(f"unknown output {output!r}; known are: {', '.join((*OUTPUTS, *FORMATS))}")
-    shared: Unit = {"model": model, "frameworks": frameworks, "probabilities": False, "tokens": True}
+    shared: Unit = {**choice._asdict(), "probabilities": False, "alternatives": 0, "tokens": True}
     shared["format"] = output if output in FORMATS else "mrp"
-    units = [{**shared, **item, "id": str(number)} for number, item in enumerate(_items(form, language), start=1)]
-    if len(units) > settings.max_sentences:
-        raise HTTPException(413, f"{len(units)} sentences, more than {settings.max_sentences}")
+    items = enumerate(_items(form, choice.language), start=1)
+    units = [{**shared, **item, "id": str(number)} for number, item in items]
+    check_limits(settings, units)
     found = [json.loads(answer) async for answer in service.parse(units)]
     errors = [f"{each['id']}: {each['error']}" for each in found if "error" in each]
     if errors:
         raise UsageError(f"sentence {errors[0]}")
     texts = [_written(sentence, output, parsing) for sentence in found]
-    return {"model": model, "acknowledgements": [], "result": "".join(texts)}
+    return {"model": choice.model, "acknowledgements": [], "result": "".join(texts)}
 
 
-def _model(service: Service, name: str | None) -> tuple[str, str]:
-    """A model of ours, or the one of the language that the name begins with, as in ``english-ewt-ud-2.12``."""
-    known = service.treebanks
-    spoken = {"english": "eng", "german": "deu", "czech": "ces", "chinese": "zho"}
-    spoken |= {"en": "eng", "de": "deu", "cs": "ces", "zh": "zho"}
-    if name and name not in known:
-        first = name.partition("-")[0]
-        model = service.model_for(None, spoken.get(first.lower(), first))
-    else:
-        model = service.model_for(name or None, None)
-    return model, language_of(known[model])
+def _chosen(service: Service, name: str | None, frameworks: list[str]) -> Choice:
+    """A model of ours, or one for the language that the name begins with, as in ``english-ewt-ud-2.12``."""
+    if not name or name in service.treebanks:
+        return service.choose(name or None, None, frameworks)
+    first, _, last = name.rpartition("-")
+    if first in service.treebanks:
+        return service.choose(first, last, frameworks)
+    spoken = name.partition("-")[0].lower()
+    return service.choose(None, _LANGUAGES.get(spoken, spoken), frameworks)
 
 
 def _items(form: dict[str, str], language: str) -> Iterator[Unit]:

@@ -1,8 +1,8 @@
 """What worker processes do: parse sentences, or look at graphs (:mod:`perin.serving.tools`).
 
-A sentence comes as a dictionary: ``model``, ``frameworks``, ``probabilities``, ``format``, ``tokens`` (whether they are
-wanted), ``id``, and one of ``text``, ``forms`` (with ``lemmas`` or None, and ``text`` or None) and ``conllu``.  The
-answer is the JSON object that the client gets for it.
+A sentence comes as a dictionary: ``model``, ``language``, ``frameworks``, ``probabilities``, ``alternatives`` (how
+many), ``format``, ``tokens`` (whether they are wanted), ``id``, and one of ``text``, ``forms`` (with ``lemmas`` or
+None, and ``text`` or None) and ``conllu``.  The answer is the JSON object that the client gets for it.
 """
 
 from __future__ import annotations
@@ -53,9 +53,20 @@ class ParserLike(Protocol):
         """A mapping from names such as ``eds-eng``."""
 
     def stream(
-        self, texts: Iterable[Any], framework: str | None = None, language: str | None = None, *, probabilities: bool
+        self,
+        texts: Iterable[Any],
+        framework: list[str],
+        language: str | None = None,
+        *,
+        probabilities: bool,
+        alternatives: int,
     ) -> Iterator[Any]:
-        """An :class:`Outcome` for each of the sentences."""
+        """An :class:`Outcome` for each of the sentences, with the graphs in the order of the frameworks."""
+
+
+def group_of(item: dict[str, Any]) -> tuple[Any, ...]:
+    """Sentences with the same group can be parsed together."""
+    return tuple(item[name] for name in ("model", "language", "frameworks", "probabilities", "alternatives"))
 
 
 def load_parser(name: str, longest: int) -> ParserLike:
@@ -75,7 +86,7 @@ def parse_until_closed(pipe: Connection, loader: str, models: tuple[str, ...], l
         pipe.send((None, str(error)))
         return
     ready = {name: list(parser.treebanks) for name, parser in parsers.items()}
-    answering(pipe, ready, lambda batch: _guarded(lambda: parsed(parsers, batch), len(batch)))
+    answering(pipe, ready, lambda batch: _guarded(lambda: parse(parsers, batch), len(batch)))
 
 
 def look_until_closed(pipe: Connection) -> None:
@@ -92,18 +103,17 @@ def look_until_closed(pipe: Connection) -> None:
     answering(pipe, True, work)
 
 
-def parsed(parsers: dict[str, ParserLike], batch: list[dict[str, Any]]) -> list[Answer]:
-    """The answers to sentences of one model, with the same frameworks and the same wish for probabilities."""
-    parser = parsers[batch[0]["model"]]
-    wanted = batch[0]["frameworks"]
-    language = next(iter(parser.treebanks)).rpartition("-")[2]
-    results = parser.stream(
-        [_sentence(item, language) for item in batch],
-        wanted[0] if len(wanted) == 1 else "all",
-        language,
-        probabilities=batch[0]["probabilities"],
+def parse(parsers: dict[str, ParserLike], batch: list[dict[str, Any]]) -> list[Answer]:
+    """The answers to sentences of one group."""
+    first = batch[0]
+    results = parsers[first["model"]].stream(
+        [_sentence(item, first["language"]) for item in batch],
+        list(first["frameworks"]),
+        first["language"],
+        probabilities=first["probabilities"],
+        alternatives=first["alternatives"],
     )
-    return [("done", _encoded(item, result, wanted)) for item, result in zip(batch, results, strict=True)]
+    return [("done", _encoded(item, result)) for item, result in zip(batch, results, strict=True)]
 
 
 def _sentence(item: dict[str, Any], language: str) -> Sentence | InputError:
@@ -133,7 +143,7 @@ def _of_tokens(item: dict[str, Any], language: str) -> Sentence:
     return Sentence(text, tokens, item["id"], language)
 
 
-def _encoded(item: dict[str, Any], result: Outcome, wanted: tuple[str, ...]) -> bytes:
+def _encoded(item: dict[str, Any], result: Outcome) -> bytes:
     head: dict[str, Any] = {"id": result.sentence.id or item["id"], "text": result.sentence.text}
     if item.get("tokens"):
         names = ("form", "lemma", "start", "end")
@@ -141,9 +151,8 @@ def _encoded(item: dict[str, Any], result: Outcome, wanted: tuple[str, ...]) -> 
     if result.error is not None:
         head["error"] = result.error.message
         return json.dumps(head).encode()
-    by_framework = {graph.framework: graph for graph in result.graphs}
     try:
-        graphs = ",".join(_written(by_framework[name], item["format"]) for name in wanted)
+        graphs = ",".join(_written(graph, item["format"]) for graph in result.graphs)
         return (json.dumps(head, ensure_ascii=False)[:-1] + f',"graphs":[{graphs}]}}').encode()
     except InputError as error:
         return json.dumps({**head, "error": f"can't be written as {item['format']}: {error.message}"}).encode()
@@ -166,7 +175,7 @@ def _guarded(work: Callable[[], list[Answer]], count: int) -> list[Answer]:
     except PerinError as error:
         return [("refused", str(error))] * count
     except UnicodeEncodeError:
-        return [("refused", "a text holds half a character (a lone surrogate); remove it")] * count
+        return [("refused", "a text contains an unpaired surrogate; remove it")] * count
     except RecursionError:
         return [("refused", "the graph is nested too deeply")] * count
     except Exception:  # a worker survives whatever one request does to it

@@ -20,6 +20,8 @@
     ["zho", "他希望明年能够去北京学习。", "Chinese"],
   ];
 
+  const ALTERNATIVES = 5;
+
   // ---- state: sentences, each with its tokens and views; a view is a graph, its drawing and what is known about it
   let known = null; // what /v1/models says
   let sentences = [];
@@ -78,8 +80,14 @@
   // ---- asking for graphs
   const chosenFrameworks = () => [...byId("frameworks").querySelectorAll("input:checked")].map((box) => box.value);
 
+  // A model is chosen together with a language, as multi/ces.
+  const keyOf = (model) => `${model.name}/${model.language}`;
+  const modelBy = (key) => known.models.find((each) => keyOf(each) === key) || known.models.find((each) => each.name === key);
+  const chosenModel = () => modelBy(byId("model").value);
+  const LANGUAGES = { ces: "Czech", deu: "German", eng: "English", zho: "Chinese" };
+
   function fillFrameworks(wanted) {
-    const model = known.models.find((each) => each.name === byId("model").value);
+    const model = chosenModel();
     const kept = wanted || chosenFrameworks();
     const boxes = model.frameworks.map((name) => {
       const checked = kept.length ? kept.includes(name) : true;
@@ -99,12 +107,12 @@
     await attempt(async () => {
       const frameworks = chosenFrameworks();
       if (!frameworks.length) throw new Error("Choose at least one framework.");
-      const model = byId("model").value;
-      const answer = await ask("/v1/parse", { text, split: true, model, frameworks, probabilities: true, with_tokens: true });
+      const { name: model, language } = chosenModel();
+      const answer = await ask("/v1/parse", { text, split: true, model, language, frameworks, probabilities: true, alternatives: ALTERNATIVES, with_tokens: true });
       if (!answer.sentences.length) throw new Error("There is nothing to parse in this text.");
       sentences = answer.sentences.map((each) => ({ text: each.text, tokens: each.tokens || [], error: each.error, graphs: each.graphs || [], views: null }));
       edited = false;
-      remember({ text, model, frameworks });
+      remember({ text, model: byId("model").value, frameworks });
       await show(options.at || 0);
       setAddress();
     });
@@ -608,7 +616,7 @@
     const parts = new URLSearchParams(location.hash.slice(1));
     if (!parts.get("t") && !parts.get("g")) return;
     byId("text").value = parts.get("t") || "";
-    if (known.models.some((each) => each.name === parts.get("m"))) byId("model").value = parts.get("m");
+    if (modelBy(parts.get("m"))) byId("model").value = keyOf(modelBy(parts.get("m")));
     fillFrameworks((parts.get("f") || "").split(",").filter(Boolean));
     byId("least").value = parts.get("p") || 0;
     byId("least-value").textContent = (+byId("least").value).toFixed(2);
@@ -671,7 +679,7 @@
   }
   function load(entry) {
     byId("text").value = entry.text;
-    if (known.models.some((each) => each.name === entry.model)) byId("model").value = entry.model;
+    if (modelBy(entry.model)) byId("model").value = keyOf(modelBy(entry.model));
     fillFrameworks(entry.frameworks);
     parse();
   }
@@ -766,14 +774,11 @@
   attempt(async () => {
     known = await models();
     complain(null);
-    byId("model").replaceChildren(...known.models.map((model) => make("option", { value: model.name }, model.name)));
+    byId("model").replaceChildren(...known.models.map((model) => make("option", { value: keyOf(model) }, `${LANGUAGES[model.language] || model.language} (${model.name})`)));
     fillFrameworks([]);
-    const names = new Map(known.models.map((model) => [model.language, model.name]));
-    const fitting = EXAMPLES.filter(([language]) => names.has(language));
-    byId("examples").replaceChildren(...fitting.map(([language, text, note]) => {
-      const frameworks = known.models.find((model) => model.language === language).frameworks;
-      return make("li", {}, make("button", { type: "button", onclick: () => load({ text, model: names.get(language), frameworks }) }, text, make("small", {}, note)));
-    }));
+    const fitting = EXAMPLES.map(([language, ...rest]) => [known.models.find((model) => model.language === language), ...rest]).filter(([model]) => model);
+    byId("examples").replaceChildren(...fitting.map(([model, text, note]) =>
+      make("li", {}, make("button", { type: "button", onclick: () => load({ text, model: keyOf(model), frameworks: model.frameworks }) }, text, make("small", {}, note)))));
     document.body.dataset.ready = "true";
     await fromAddress();
   });
