@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from perin.errors import UsageError
-from perin.network.attention import Attention, rotated, visible
+from perin.network.attention import Attention, attended_padded, rotated, visible
 from perin.network.layout import Layout
 
 
@@ -21,6 +21,17 @@ def naive(attention, x, memory):
         weights = (attention.query(x)[:, own] @ keys[:, own].T / math.sqrt(size)).softmax(-1)
         parts.append(weights @ values[:, own])
     return attention.output(torch.cat(parts, dim=-1))
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_half_precision_computes_the_same_attention(masked):
+    torch.manual_seed(0)
+    query, key, value = (torch.randn(2, 3, length, 8).bfloat16() for length in (5, 4, 4))
+    mask = torch.tensor([[True, True, False, True], [True, True, True, True]])[:, None, None, :] if masked else None
+    wanted = torch.nn.functional.scaled_dot_product_attention(query.float(), key.float(), value.float(), mask)
+    found = attended_padded(query, key, value, mask)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.float(), wanted, atol=0.02, rtol=0.02)
 
 
 @pytest.mark.parametrize("small", [0, 10**6])
