@@ -132,7 +132,7 @@ def visible(keys: Layout, queries: int, rate: float) -> Tensor | None:
 
 
 def attended_padded(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention of padded sequences: ``query`` [B, heads, S, d] to the visible of ``key`` and ``value`` [B, heads, S', d].
+    """Attention of ``query`` [B, heads, S, d] to the visible ones of ``key`` and ``value`` [B, heads, S', d].
 
     On a CPU, PyTorch's fused kernel is three to five times as slow in bfloat16 as plain products.
     """
