@@ -4,8 +4,8 @@ MODEL is the folder that a training run leaves (RUN/model), or the name of a mod
 elsewhere: word embeddings are stored in eight bits, and so are all weights that the model computes with in eight bits;
 a multilingual encoder keeps only those pieces of its vocabulary that the model's languages need.
 With --data, the model is scored on the dev graphs of its treebanks, the card has the scores, and --bits auto compares
-8 with 32 bits: eight are used if F1 falls by no more than 0.1 on any treebank, also in the heads of those treebanks
-where it then still falls by no more.  Without --data nothing is measured.
+8 with 32 bits: eight are used unless F1 falls on a treebank by more than 0.1 and by more than chance explains, and also
+in the heads of those treebanks where it then does not fall so.  Without --data nothing is measured.
 """
 
 from __future__ import annotations

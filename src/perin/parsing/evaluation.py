@@ -19,7 +19,8 @@ from perin.model.weights import read_weights
 from perin.parsing.inference import Parsed
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
-from perin.scoring import score
+from perin.scoring import Block, score
+from perin.scoring.statistics import contrast
 from perin.scoring.tally import Tally
 from perin.text import align, read_tokens, tokenize
 
@@ -117,8 +118,12 @@ def dev_graphs(data: Path, treebank: str, limit: int | None = None) -> list[Grap
 
 def dev_scores(parser: Parser, gold: Sequence[Graph], *, budget: float) -> DevScores:
     """F1 of a parser on some graphs, from plain text."""
-    found = score(gold, parse_treebank(parser, gold, report=Tolerant()), "mrp", budget=budget).total.tallies
+    found = _compared(parser, gold, budget).tallies
     return DevScores(len(gold), {kind: found[kind].f1 for kind in TYPES if _has_items(found[kind])})
+
+
+def _compared(parser: Parser, gold: Sequence[Graph], budget: float) -> Block:
+    return score(gold, parse_treebank(parser, gold, report=Tolerant()), "mrp", budget=budget).total
 
 
 def ceiling(treebank: Treebank, gold: Sequence[Graph], *, budget: float) -> float:
@@ -138,7 +143,9 @@ def _has_items(tally: Tally) -> bool:
 
 
 TOLERATED = 0.001
-"""What computing with eight bits may cost of F1."""
+"""F1 that computing with eight bits may cost."""
+CHANCE = 0.05
+"""A loss counts if one as large is less probable than this between systems that are equally good."""
 
 
 def choose_quantization(
@@ -149,24 +156,25 @@ def choose_quantization(
     budget: float,
     report: Callable[[str], None] = lambda line: None,
 ) -> Quantization:
-    """Eight bits if no treebank loses more than :data:`TOLERATED` on its gold graphs, also in heads that allow it."""
+    """Eight bits unless a treebank loses F1 by them on its gold graphs; also in the heads of those that don't lose."""
     if not has_known_encoder(read):
         return Quantization()
     weights = read_weights(read)
     names = tuple(read.treebanks)
-    ways = {
-        "32 bits": Quantization(),
-        "8 bits": Quantization(8),
-        "8 bits, also in heads": Quantization(8, names),
-    }
-    scores: list[dict[str, float]] = []
+    ways = {"32 bits": Quantization(), "8 bits": Quantization(8), "8 bits, also in heads": Quantization(8, names)}
+    found: list[dict[str, Block]] = []
     for way, quantization in ways.items():
         parser = Parser(TrainedModel.of(replace(read, quantization=quantization), weights), threads=threads)
-        found = {name: dev_scores(parser, graphs, budget=budget).f1.get("all", 0.0) for name, graphs in gold.items()}
-        report("  ".join((way, *(f"{name} {100 * f1:.2f}" for name, f1 in found.items()))))
-        scores.append(found)
-    exact, quantized, everywhere = scores
-    if any(exact[name] - quantized[name] > TOLERATED for name in gold):
+        found.append({name: _compared(parser, graphs, budget) for name, graphs in gold.items()})
+        report("  ".join((way, *(f"{name} {100 * block.f1:.2f}" for name, block in found[-1].items()))))
+    exact, quantized, everywhere = found
+    if any(_loses(exact[name], quantized[name]) for name in gold):
         return Quantization()
-    heads = tuple(name for name in names if name in gold and exact[name] - everywhere[name] <= TOLERATED)
-    return Quantization(8, heads)
+    return Quantization(8, tuple(name for name in gold if not _loses(exact[name], everywhere[name])))
+
+
+def _loses(exact: Block, quantized: Block) -> bool:
+    """Whether F1 falls by more than what is tolerated and by more than chance explains."""
+    if exact.f1 - quantized.f1 <= TOLERATED:
+        return False
+    return contrast(exact, quantized).p < CHANCE
