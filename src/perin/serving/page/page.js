@@ -20,6 +20,14 @@
     ["zho", "他希望明年能够去北京学习。", "Chinese"],
   ];
 
+  const GUIDE = {
+    eds: ["Elementary Dependency Structures", "What every word contributes: predicates, quantifiers and their arguments, each anchored to the text."],
+    amr: ["Abstract Meaning Representation", "Who does what to whom, without the words: frames, roles, names and dates. A node with two parents is one thing in two roles."],
+    drg: ["Discourse Representation Graphs", "Boxes hold what is said under a negation, a condition or a presupposition; concepts are WordNet senses."],
+    ucca: ["Universal Conceptual Cognitive Annotation", "Units of meaning over the words: scenes with a process (P) or state (S), participants (A), and what links them."],
+    ptg: ["Prague Tectogrammatical Graphs", "Deep syntax: content words with functors, and generated nodes for what is left unsaid."],
+    umr: ["Uniform Meaning Representation", "AMR for all languages, with aspect, modality, person and number."],
+  };
   const ALTERNATIVES = 5;
 
   // ---- state: sentences, each with its tokens and views; a view is a graph, its drawing and what is known about it
@@ -91,7 +99,7 @@
     const kept = wanted || chosenFrameworks();
     const boxes = model.frameworks.map((name) => {
       const checked = kept.length ? kept.includes(name) : true;
-      return make("label", { class: "pill" }, make("input", { type: "checkbox", value: name, checked }), make("span", {}, name));
+      return make("label", { class: "pill", title: (GUIDE[name] || [])[0] }, make("input", { type: "checkbox", value: name, checked }), make("span", {}, name));
     });
     const none = !boxes.some((label) => label.firstChild.checked);
     if (none) boxes.forEach((label) => (label.firstChild.checked = true));
@@ -230,7 +238,7 @@
     const graph = each.graph;
     const stage = make("div", { class: "stage", tabindex: "0", role: "region", "aria-label": `drawing of the ${graph.framework || "unnamed"} graph` });
     const edges = graph.edges ? graph.edges.length : 0;
-    const head = make("header", {}, make("h2", {}, graph.framework || "graph"), make("span", { class: "about" }, `${graph.nodes.length} nodes, ${edges} edges`));
+    const head = make("header", {}, make("h2", { title: (GUIDE[graph.framework] || [])[0] }, graph.framework || "graph"), make("span", { class: "about" }, `${graph.nodes.length} nodes, ${edges} edges`));
     const errors = each.findings.filter((finding) => finding.severity === "error");
     if (errors.length) head.append(make("span", { class: "badge bad" }, `${errors.length} finding${errors.length > 1 ? "s" : ""}`));
     else head.append(make("span", { class: "badge good" }, "valid"));
@@ -246,8 +254,10 @@
       head.append(toggle);
     }
     head.append(
-      make("button", { type: "button", title: "undo (Ctrl + Z)", "aria-label": "undo", disabled: !each.undo.length, onclick: () => travel(each, "undo", "redo") }, "↶"),
-      make("button", { type: "button", title: "redo (Ctrl + Y)", "aria-label": "redo", disabled: !each.redo.length, onclick: () => travel(each, "redo", "undo") }, "↷"),
+      ...(each.undo.length || each.redo.length ? [
+        make("button", { type: "button", title: "undo (Ctrl + Z)", "aria-label": "undo", disabled: !each.undo.length, onclick: () => travel(each, "undo", "redo") }, "↶"),
+        make("button", { type: "button", title: "redo (Ctrl + Y)", "aria-label": "redo", disabled: !each.redo.length, onclick: () => travel(each, "redo", "undo") }, "↷"),
+      ] : []),
       make("button", { type: "button", title: "add a node", onclick: () => addNode(each) }, "+ node"),
       make("button", { type: "button", "aria-pressed": String(Boolean(each.full)), title: "the whole width", "aria-label": "the whole width", onclick: () => { each.full = !each.full; redraw(each); } }, "⤢"),
       menu(each),
@@ -442,8 +452,11 @@
   const alternatives = (item, apply) => {
     const others = (item.alternatives || []).filter(([label]) => label !== item.label);
     if (!others.length) return [];
-    return [make("h3", {}, "Alternatives"), make("div", { class: "list" }, ...others.map(([label, value]) =>
-      make("button", { type: "button", class: "alternative", onclick: () => apply(label) }, label === null ? "none" : label, make("b", {}, value.toFixed(3)))))];
+    return [make("h3", {}, "Next best labels"), make("div", { class: "list" }, ...others.map(([label, value]) => {
+      const button = make("button", { type: "button", class: "alternative", title: "take this label", onclick: () => apply(label) }, label, make("b", {}, value < 0.001 ? "< 0.001" : value.toFixed(3)));
+      button.style.setProperty("--p", value);
+      return button;
+    }))];
   };
 
   function nodePanel(each, id) {
@@ -779,6 +792,10 @@
     const fitting = EXAMPLES.map(([language, ...rest]) => [known.models.find((model) => model.language === language), ...rest]).filter(([model]) => model);
     byId("examples").replaceChildren(...fitting.map(([model, text, note]) =>
       make("li", {}, make("button", { type: "button", onclick: () => load({ text, model: keyOf(model), frameworks: model.frameworks }) }, text, make("small", {}, note)))));
+    const there = new Set(known.models.flatMap((model) => model.frameworks));
+    const guided = Object.entries(GUIDE).filter(([framework]) => there.has(framework));
+    byId("guide").replaceChildren(...guided.map(([framework, [title, about]]) =>
+      make("div", {}, make("dt", {}, `${framework.toUpperCase()} · ${title}`), make("dd", {}, about))));
     document.body.dataset.ready = "true";
     await fromAddress();
   });
