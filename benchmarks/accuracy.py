@@ -21,7 +21,7 @@ from machine import describe, memory
 from perin.learning.data.corpus import load_corpus
 from perin.learning.recipe import load_recipe
 from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import LiveLine
+from perin.learning.run.journal import Console
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 
@@ -57,7 +57,7 @@ def main() -> None:
     dev, corpus.dev = corpus.dev, {}
     output = arguments.output or Path(cache) / "run"
     output.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(recipe, corpus, output, Processes("no"), LiveLine())
+    trainer = Trainer(recipe, corpus, output, Processes("no"), Console())
     trainer.run()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     with trainer.state.average.applied():

@@ -20,7 +20,7 @@ from machine import describe
 from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import LiveLine
+from perin.learning.run.journal import Console
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 
@@ -75,7 +75,7 @@ def train(recipe: Recipe, corpus: Corpus) -> tuple[float, float, dict[str, float
     """F1 on dev, CPU seconds of the training alone, and the loss weights at the end."""
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(
-            recipe, Corpus(corpus.treebanks, corpus.examples, {}, []), Path(folder), Processes("no"), LiveLine()
+            recipe, Corpus(corpus.treebanks, corpus.examples, {}, []), Path(folder), Processes("no"), Console()
         )
         started = time.process_time()
         trainer.run()

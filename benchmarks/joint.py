@@ -20,7 +20,7 @@ from machine import describe
 from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import LiveLine
+from perin.learning.run.journal import Console
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 from perin.model.model import Model
@@ -67,7 +67,7 @@ def trained(recipe: Recipe) -> str:
     begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         alone = Corpus(corpus.treebanks, corpus.examples, {}, [])
-        trainer = Trainer(recipe, alone, Path(folder), Processes("no"), LiveLine())
+        trainer = Trainer(recipe, alone, Path(folder), Processes("no"), Console())
         trainer.run()
     minutes = (time.process_time() - begun) / 60
     with trainer.state.average.applied():

@@ -16,7 +16,7 @@ from machine import describe
 from perin.files import whole_folder
 from perin.frameworks.treebank import read_treebank
 from perin.learning.data.corpus import Split
-from perin.learning.run.null_threshold import LIMITS, choose_null_limits
+from perin.learning.run.evaluation import NULL_THRESHOLDS, choose_null_thresholds
 from perin.model.model import Model
 from perin.model.sources import model_folder
 
@@ -36,10 +36,13 @@ def main() -> None:
     for name in model.treebanks:
         read = read_treebank(arguments.data / name / "dev.mrp.gz")
         dev[name] = Split(list(read.graphs[: arguments.limit]), list(read.sentences[: arguments.limit]))
-    print(f"\n{'':<12}{'graphs':>7}" + "".join(f"{limit:>8.2f}" for limit in LIMITS))
+    print(f"\n{'':<12}{'graphs':>7}" + "".join(f"{limit:>8.2f}" for limit in NULL_THRESHOLDS))
     for name, split in dev.items():
-        scores = choose_null_limits(model, {name: split}, budget=2.0)[name]
-        print(f"{name:<12}{len(split):>7}" + "".join(f"{100 * scores[limit]:>8.2f}" for limit in LIMITS), flush=True)
+        scores = choose_null_thresholds(model, {name: split}, budget=2.0)[name]
+        print(
+            f"{name:<12}{len(split):>7}" + "".join(f"{100 * scores[limit]:>8.2f}" for limit in NULL_THRESHOLDS),
+            flush=True,
+        )
     if arguments.output is not None:
         with whole_folder(arguments.output) as folder:
             model.save(folder, half=False)

@@ -19,7 +19,7 @@ from perin.frameworks.registry import framework
 from perin.learning.data.corpus import load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import LiveLine
+from perin.learning.run.journal import Console
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 
@@ -83,7 +83,7 @@ def learned_by_heart(recipe: Recipe) -> tuple[int, int, int, float, float]:
     started = time.process_time()
     corpus = load_corpus(recipe)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(recipe, corpus, Path(folder), Processes("no"), LiveLine())
+        trainer = Trainer(recipe, corpus, Path(folder), Processes("no"), Console())
         trainer.run()
         found = evaluate(trainer.model, corpus.dev, budget=recipe.evaluation.budget)
     nodes = sum(len(example.target) for example in corpus.examples)

@@ -26,7 +26,7 @@ from perin.graphs.graph import Graph, Property
 from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import LiveLine
+from perin.learning.run.journal import Console
 from perin.learning.run.processes import Processes
 from perin.learning.run.training import Trainer
 
@@ -95,7 +95,7 @@ def train(recipe: Recipe) -> str:
     corpus = load_corpus(recipe)
     with tempfile.TemporaryDirectory() as folder:
         alone = Corpus(corpus.treebanks, corpus.examples, {}, [])
-        trainer = Trainer(recipe, alone, Path(folder), Processes("no"), LiveLine())
+        trainer = Trainer(recipe, alone, Path(folder), Processes("no"), Console())
         trainer.run()
     ((_, scores),) = evaluate(trainer.model, corpus.dev, budget=recipe.evaluation.budget).scores.items()
     nodes = sum(len(example.target) for example in corpus.examples)

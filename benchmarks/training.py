@@ -143,21 +143,21 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
 
     from perin.learning.data.corpus import load_corpus
     from perin.learning.recipe import load_recipe
-    from perin.learning.run.journal import LiveLine
+    from perin.learning.run.journal import Console
     from perin.learning.run.processes import Processes
     from perin.learning.run.training import Trainer
 
     class Enough(Exception):
         pass
 
-    class Stopwatch(LiveLine):
+    class Stopwatch(Console):
         """Is told of every step; looks at the clocks and ends the run when there were enough."""
 
         started: tuple[int, float, float] | None = None
         done: tuple[int, float, float] = (0, 0.0, 0.0)
         steps = -SKIPPED
 
-        def show(self, text: str) -> None:
+        def show(self, step: int, total: int, text: str) -> None:
             self.steps += 1
             self.done = (trainer.state.progress.sentences, time.perf_counter(), time.process_time())
             if self.steps <= 0:

@@ -235,9 +235,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 
 def point(pointer: Path, target: Path, **notes: object) -> None:
-    """Make a pointer file name a folder beside it, with notes."""
+    """Make a pointer file name a folder beside it, with notes; when this returns, it is safe on disk."""
     with write_text(pointer) as stream:
         json.dump({"folder": target.name, **notes}, stream)
+    _flush(pointer)
+    _flush(pointer.parent)
 
 
 def pointed(pointer: Path) -> Path | None:

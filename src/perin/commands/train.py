@@ -1,6 +1,6 @@
 """Train a parser by a recipe: one from the box (--list) or a TOML file of your own.
 
-An interrupted or killed run goes on with --resume.  Several processes: 'accelerate launch -m perin train …'.
+An interrupted or killed run is resumed with --resume.  Several processes: 'accelerate launch -m perin train …'.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", nargs="?", metavar="RECIPE", help="name of a recipe in the box, or a .toml file")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the recipe")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: runs/NAME)")
-    parser.add_argument("--resume", action="store_true", help="go on after the last checkpoint")
+    parser.add_argument("--resume", action="store_true", help="continue after the last checkpoint")
     add_threads(parser, "threads of one process (default: all cores)")
     parser.add_argument("--services", action="store_true", help="also log to TensorBoard and Weights & Biases")
     parser.add_argument("--list", action="store_true", help="list the recipes in the box")

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from perin.errors import InputError, UsageError
 from perin.files import read_text
-from perin.learning.run.schedule import Decay
 from perin.learning.schema import (
     NOT_NEGATIVE,
     POSITIVE,
@@ -26,6 +25,13 @@ from perin.learning.schema import (
     toml_module,
 )
 from perin.network.settings import CHARACTERS, NetworkSettings
+
+Decay: TypeAlias = Literal["inverse-sqrt", "linear", "cosine", "constant"]
+
+TRANSLATIONS = ("none", "learned")
+"""Ways to translate lemmas that need neither a file nor a model."""
+GLOSSARY = ".tsv"
+"""How the name of a file of translations ends; anything else is a model."""
 
 BOX = Path(__file__).parent / "recipes"
 """The recipes that come with the package."""
@@ -52,6 +58,20 @@ class TreebankRecipe:
         "write property values as the text does where a token equals them but for case (lower-case treebanks)",
     )
     vallex: str | None = option(None, "a valency lexicon (PDT-Vallex, EngVallex) whose frames nodes may have, too")
+    translation: str = option(
+        "learned",
+        "how lemmas are translated where labels are in another language than the text (German DRG): 'none', 'learned' "
+        "from the treebank, a file of lines 'lemma TAB translation', or a Marian model (a folder or a name on the hub)",
+    )
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """The files that the treebank is made of, each with the key that names it."""
+        for key in ("train", "dev", "train_tokens", "dev_tokens"):
+            yield from ((key, name) for name in getattr(self, key))
+        translation = self.translation if self.translation.endswith(GLOSSARY) else None
+        for key, name in (("exclude", self.exclude), ("vallex", self.vallex), ("translation", translation)):
+            if name is not None:
+                yield key, name
 
 
 @dataclass(frozen=True)
@@ -125,8 +145,10 @@ class Recipe:
     treebanks: tuple[TreebankRecipe, ...] = required("treebanks to learn, jointly if there are several")
     text: str = option("", "what the recipe is for, in a sentence")
     data: str = option("../shared/data", "folder of the treebanks, relative to where you are")
-    seed: int = option(1, "of all random numbers")
-    start: str | None = option(None, "a model to begin with (a path, a name or one on the hub), as far as it fits")
+    seed: int = option(
+        1, "of all random numbers", check=lambda value: 0 <= value < 2**32, must="at least 0 and below 4294967296"
+    )
+    start: str | None = option(None, "a model to start from (a path, a name or one on the hub), as far as it fits")
     network: NetworkSettings = section(NetworkSettings, "sizes and dropouts of the network")
     learning: LearningSettings = section(LearningSettings, "the training loop")
     evaluation: EvaluationSettings = section(EvaluationSettings, "evaluation on dev")
@@ -134,6 +156,11 @@ class Recipe:
     def path(self, name: str) -> Path:
         """A file of the recipe, found below its data folder."""
         return Path(self.data) / name
+
+
+def recipe_files(recipe: Recipe) -> list[str]:
+    """The names of all files that a recipe reads, each once."""
+    return list(dict.fromkeys(name for treebank in recipe.treebanks for _, name in treebank.files()))
 
 
 def recipes() -> list[str]:
@@ -159,6 +186,8 @@ def load_recipe(name_or_path: str | os.PathLike[str], assignments: Sequence[str]
         _check(recipe)
     except UsageError as error:
         raise UsageError(f"{path.name}: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path.name}: a key or a value is nested too deeply") from None
     return recipe
 
 
@@ -169,6 +198,8 @@ def _parsed(path: Path) -> dict[str, Any]:
         data: dict[str, Any] = toml.loads(read_text(path))
     except toml.TOMLDecodeError as error:
         raise InputError(f"no valid TOML: {error}", source=str(path)) from None
+    except RecursionError:
+        raise InputError("no recipe: its values are nested too deeply", source=str(path)) from None
     base = data.pop("base", None)
     if base is None:
         return data
@@ -223,13 +254,11 @@ def _check_treebank(recipe: Recipe, treebank: TreebankRecipe, where: str) -> Non
         raise UsageError(f"{where}.language must be one of {', '.join(LANGUAGES)}, not {treebank.language!r}")
     if not treebank.train:
         raise UsageError(f"{where}.train is empty: there is nothing to learn from")
-    for key in ("train", "dev", "train_tokens", "dev_tokens", "exclude", "vallex"):
-        value = getattr(treebank, key)
-        for name in (value,) if isinstance(value, str) else value or ():
-            if not recipe.path(name).exists():
-                raise UsageError(
-                    f"{where}.{key}: no file {recipe.path(name)}; set data=FOLDER to where the treebanks are"
-                )
+    for key, name in treebank.files():
+        if not recipe.path(name).exists():
+            raise UsageError(f"{where}.{key}: no file {recipe.path(name)}; set data=FOLDER to where the treebanks are")
+    if treebank.translation not in TRANSLATIONS and treebank.language not in framework(treebank.framework).translated:
+        raise UsageError(f"{where}.translation: labels of {treebank.framework} are in the language of the text there")
     for split in ("train", "dev"):
         graphs, tokens = getattr(treebank, split), getattr(treebank, f"{split}_tokens")
         if tokens and len(tokens) != len(graphs):

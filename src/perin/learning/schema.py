@@ -229,6 +229,8 @@ def _value(text: str) -> Any:
         return toml.loads(f"value = {text}")["value"]
     except toml.TOMLDecodeError:
         return text.strip()
+    except RecursionError:
+        raise UsageError(f"the value {text[:20]}… is nested too deeply") from None
 
 
 def toml_module() -> Any:

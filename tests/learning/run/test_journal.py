@@ -5,11 +5,9 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from perin.errors import InputError
-from perin.learning.run.journal import Journal, LiveLine, duration, laid_out, numbers, read_journal
+from perin.learning.run.journal import Console, Journal, duration, numbers, read_journal
 
 
 def test_entries_are_read_back(tmp_path):
@@ -22,7 +20,7 @@ def test_entries_are_read_back(tmp_path):
     assert dict(numbers(entries[0]))["losses/eds-eng/labels"] == 0.5
 
 
-def test_going_on_drops_what_is_done_again(tmp_path):
+def test_resuming_drops_what_is_done_again(tmp_path):
     journal = Journal(tmp_path)
     for step in (1, 2, 3):
         journal.write("step", step=step)
@@ -35,8 +33,11 @@ def test_going_on_drops_what_is_done_again(tmp_path):
     assert [entry["step"] for entry in read_journal(tmp_path / "log.jsonl")] == [1, 2, 3]
 
 
-def test_damage_in_the_middle_is_an_error(tmp_path):
-    (tmp_path / "log.jsonl").write_text('{"event": 1}\n{"ev\n{"event": 2}\n')
+@pytest.mark.parametrize(
+    "line", ['{"ev', "[]", "7", '{"event": 7}', '{"event": "step", "step": "3"}', "[" * 100_000, "{}"]
+)
+def test_damage_in_the_middle_is_an_error(tmp_path, line):
+    (tmp_path / "log.jsonl").write_text(f'{{"event": "step"}}\n{line}\n{{"event": "step"}}\n')
     with pytest.raises(InputError, match="jsonl:2"):
         read_journal(tmp_path / "log.jsonl")
 
@@ -46,34 +47,36 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_live_line_is_written_over_on_a_terminal_only():
-    terminal, file = Terminal(), io.StringIO()
-    for stream in (terminal, file):
-        line = LiveLine(stream, every=0.0)
-        line.show("first")
-        line.say("stays")
-        line.end()
-    assert terminal.getvalue() == "first\r\x1b[Jstays\n"
-    assert file.getvalue() == "first\nstays\n"
-
-
-def test_a_long_live_line_takes_as_many_lines_as_it_needs_and_gives_them_back(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "21")
+def test_a_terminal_gets_a_bar_and_messages_above_it():
     terminal = Terminal()
-    line = LiveLine(terminal)
-    line.every = 0.0
-    line.show("epoch 1  step 3/70  labels 0.81  anchors 0.5")
-    line.show("epoch 2")
-    line.end()
-    assert terminal.getvalue() == ("epoch 1  step 3/70\nlabels 0.81\nanchors 0.5\r\x1b[2A\x1b[Jepoch 2\n")
+    console = Console(terminal)
+    console.show(3, 70, "epoch 1/2")
+    console.say("stays")
+    console.end()
+    assert "| 3/70 [" in terminal.getvalue()
+    assert "epoch 1/2" in terminal.getvalue()
+    assert "\rstays\n" in terminal.getvalue().replace(" ", "")
 
 
-@given(st.lists(st.text("abc ", min_size=1, max_size=30).map(str.strip), min_size=1), st.integers(10, 120))
-def test_laid_out_lines_fit_and_lose_nothing_that_fits(parts, width):
-    parts = [" ".join(part.split()) for part in parts]
-    lines = laid_out("  ".join(parts), width)
-    assert all(len(line) <= width for line in lines)
-    assert "  ".join(lines) == "  ".join(part[:width] for part in parts)
+def test_a_file_gets_a_line_now_and_then():
+    often, seldom = io.StringIO(), io.StringIO()
+    for stream, every in ((often, 0.0), (seldom, 1e9)):
+        console = Console(stream, every=every)
+        console.show(3, 70, "epoch 1/2")
+        console.show(4, 70, "epoch 1/2")
+        console.say("stays")
+        console.end()
+    assert often.getvalue() == "step 3/70  epoch 1/2\nstep 4/70  epoch 1/2\nstays\n"
+    assert seldom.getvalue() == "step 3/70  epoch 1/2\nstays\n"
+
+
+def test_numbers_that_json_lacks_are_null(tmp_path):
+    journal = Journal(tmp_path)
+    journal.write("step", step=1, losses={"eds-eng": {"labels": float("nan"), "edges": float("inf"), "tops": 1.0}})
+    journal.close()
+    [entry] = read_journal(tmp_path / "log.jsonl")
+    assert entry["losses"] == {"eds-eng": {"labels": None, "edges": None, "tops": 1.0}}
+    assert "losses/eds-eng/labels" not in dict(numbers(entry))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Training runs: they learn, go on after interruptions and kills to the same weights, and share work."""
+"""Training runs: they learn, are resumed after interruptions and kills to the same weights, and share work."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from safetensors.torch import load_file
 from perin.errors import UsageError
 from perin.files import pointed
 from perin.learning.recipe import Recipe, load_recipe
-from perin.learning.run.journal import LiveLine, read_journal
-from perin.learning.run.training import prefetched, train
+from perin.learning.run.journal import Console, read_journal
+from perin.learning.run.training import train
 from perin.model.model import Model
 
 NOUNS = ("dog", "cat", "bird", "horse", "child", "teacher")
@@ -150,19 +150,19 @@ def test_a_run_learns_and_leaves_a_model_and_a_report(data, tmp_path, capsys):
     assert not list((tmp_path / "run").glob(".*"))
 
 
-def test_going_on_after_an_interruption_ends_with_the_same_weights(data, tmp_path, monkeypatch):
+def test_a_run_resumed_after_an_interruption_ends_with_the_same_weights(data, tmp_path, monkeypatch):
     train(recipe(data), tmp_path / "whole")
-    shown = LiveLine.show
+    shown = Console.show
     calls = 0
 
-    def interrupt(self: LiveLine, text: str) -> None:
+    def interrupt(self: Console, step: int, total: int, text: str) -> None:
         nonlocal calls
         calls += 1
         if calls == 4:
             raise KeyboardInterrupt
-        shown(self, text)
+        shown(self, step, total, text)
 
-    monkeypatch.setattr(LiveLine, "show", interrupt)
+    monkeypatch.setattr(Console, "show", interrupt)
     with pytest.raises(KeyboardInterrupt):
         train(recipe(data), tmp_path / "parts")
     train(recipe(data), tmp_path / "parts", resume=True)
@@ -233,18 +233,6 @@ def test_two_treebanks_of_a_framework_share_heads(data, tmp_path):
     model = Model.load(folder)
     assert set(model.treebanks) == {"eds-eng", "eds-deu"}
     assert len(model.network.heads.get_submodule("presence")._modules) == 1
-
-
-def test_prefetching_hands_on_errors():
-    def fail(number: int) -> int:
-        if number == 2:
-            raise ValueError("two")
-        return number
-
-    made = prefetched([1, 2, 3], fail)
-    assert next(made) == 1
-    with pytest.raises(ValueError, match="two"):
-        next(made)
 
 
 def wait_for_checkpoint(run: Path, step: int, process: multiprocessing.process.BaseProcess) -> None:

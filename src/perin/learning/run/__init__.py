@@ -1,1 +1,1 @@
-"""A run: loop, schedule, checkpoints, journal, evaluation, report."""
+"""A run: its folder, the loop, checkpoints, journal, evaluation, report."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from perin.graphs.graph import Graph
 from perin.learning.data.corpus import Split
 from perin.model.model import Model
+from perin.network.sizes import NULL_THRESHOLD
 from perin.parsing.evaluation import TYPES
 from perin.parsing.inference import graphs_of
 from perin.scoring import Result, score
@@ -41,3 +42,28 @@ def evaluate(model: Model, dev: Mapping[str, Split], *, budget: float) -> Evalua
             tallies = results[name].total.tallies
             scores[name] = {kind: tallies[kind].f1 for kind in TYPES if tallies[kind].g or tallies[kind].s}
     return Evaluation(scores, graphs, results)
+
+
+# How unlikely null must be for a query to become a node: chosen for each treebank on dev.
+
+NULL_THRESHOLDS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+
+
+def choose_null_thresholds(model: Model, dev: Mapping[str, Split], *, budget: float) -> dict[str, dict[float, float]]:
+    """Give each treebank with dev data the threshold with the best F1 there; returns F1 by treebank and threshold.
+
+    Among equals, the threshold closest to the default is taken.
+    """
+    found: dict[str, dict[float, float]] = {}
+    for name, split in dev.items():
+        if not split.graphs:
+            continue
+        found[name] = {}
+        for threshold in NULL_THRESHOLDS:
+            model.set_null_threshold(name, threshold)
+            found[name][threshold] = evaluate(model, {name: split}, budget=budget).scores[name]["all"]
+        scores = found[name]
+        model.set_null_threshold(
+            name, max(NULL_THRESHOLDS, key=lambda threshold: (scores[threshold], -abs(threshold - NULL_THRESHOLD)))
+        )
+    return found

@@ -1,26 +1,29 @@
-"""What a run tells: a live line for people, ``log.jsonl`` for programs, TensorBoard and Weights & Biases on request."""
+"""What a run tells: a bar for people, ``log.jsonl`` for programs, TensorBoard and Weights & Biases on request."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from tqdm import tqdm
+
 from perin.errors import InputError
-from perin.files import write_text
+from perin.files import read_lines, write_text
+from perin.learning.run.folder import writing
 
 
 class Journal:
     """The log of a run; each entry has an ``event``, and most a ``step``.
 
-    When a run goes on from a checkpoint, entries after its step are dropped, because those steps are made again.
+    When a run is resumed from a checkpoint, entries after its step are dropped, because those steps are made again.
     """
 
     def __init__(self, folder: Path, *, resumed: int | None = None, services: tuple[str, ...] = ()) -> None:
@@ -35,30 +38,42 @@ class Journal:
 
     def write(self, event: str, **fields: Any) -> None:
         """Add an entry."""
-        entry = {"event": event, "time": round(time.time(), 3), **fields}
-        self._stream.write(json.dumps(entry) + "\n")
-        self._stream.flush()
+        entry = {"event": event, "time": round(time.time(), 3), **_finite(fields)}
+        with writing(self.path.parent):
+            self._stream.write(json.dumps(entry, allow_nan=False) + "\n")
+            self._stream.flush()
         for service in self._services:
             service(entry)
 
     def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
+        """Close the file; what a full disk did not take is lost, and said where it was written."""
+        with contextlib.suppress(OSError):
+            self._stream.close()
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
     """All entries of a ``log.jsonl``; a last line that was cut short when a run was killed is left out."""
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = list(read_lines(path))
     entries = []
     for number, line in enumerate(lines, start=1):
         try:
-            entries.append(json.loads(line))
-        except ValueError:
-            if number < len(lines):
-                raise InputError("no valid JSON", source=str(path), line=number) from None
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            entry = None
+        if isinstance(entry, dict) and isinstance(entry.get("event"), str) and isinstance(entry.get("step", 0), int):
+            entries.append(entry)
+        elif number < len(lines):
+            raise InputError("no entry of a run's log; remove the line", source=str(path), line=number)
     return entries
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for numbers that are not finite, which JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def numbers(entry: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
@@ -74,67 +89,39 @@ def numbers(entry: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, f
             yield prefix + name, float(value)
 
 
-class LiveLine:
-    """A line on a terminal that is written over again and again, or a few where it is long; else a line now and then.
+class Console:
+    """What a run tells people on standard error: messages, and how far it is.
 
-    Two spaces set the parts of a text apart; a line ends between parts, so that no terminal has to break it.
+    The latter is a bar on a terminal, and a line now and then where standard error is a file.
     """
 
     def __init__(self, stream: TextIO | None = None, every: float = 60.0) -> None:
         self.stream = stream or sys.stderr
-        self.terminal = self.stream.isatty()
-        self.every = 0.2 if self.terminal else every
+        self.every = every
+        self._bar: tqdm[Any] | None = None
         self._last = -math.inf
-        self._lines = 0
 
-    def show(self, text: str) -> None:
-        """Show the state of things, if it is time to."""
-        now = time.monotonic()
-        if now - self._last < self.every:
-            return
-        self._last = now
-        if self.terminal:
-            lines = laid_out(text, shutil.get_terminal_size().columns - 1)
-            self._erase()
-            self.stream.write("\n".join(lines))
-            self._lines = len(lines)
-        else:
-            self.stream.write(text + "\n")
-        self.stream.flush()
+    def show(self, step: int, total: int, text: str) -> None:
+        """Show how far the run is, and what else there is to know."""
+        if self.stream.isatty():
+            if self._bar is None:
+                self._bar = tqdm(total=total, initial=step - 1, unit="step", dynamic_ncols=True, file=self.stream)
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(step - self._bar.n)
+        elif time.monotonic() - self._last >= self.every:
+            self._last = time.monotonic()
+            self.say(f"step {step}/{total}  {text}")
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
-        self._erase()
-        self.stream.write(text + "\n")
+        """Print a line that stays, above the bar."""
+        tqdm.write(text, file=self.stream)
         self.stream.flush()
 
     def end(self) -> None:
-        """Leave what is shown where it is; what others print comes below."""
-        if self._lines:
-            self.stream.write("\n")
-            self.stream.flush()
-            self._lines = 0
-
-    def _erase(self) -> None:
-        if self._lines:
-            up = f"\x1b[{self._lines - 1}A" if self._lines > 1 else ""
-            self.stream.write(f"\r{up}\x1b[J")
-            self._lines = 0
-
-
-def laid_out(text: str, width: int) -> list[str]:
-    """The parts of a text, which two spaces set apart, in lines of at most a width.
-
-    >>> laid_out("epoch 1  step 3/70  labels 0.81", 20)
-    ['epoch 1  step 3/70', 'labels 0.81']
-    """
-    lines: list[str] = []
-    for part in text.split("  "):
-        if lines and len(lines[-1]) + 2 + len(part) <= width:
-            lines[-1] += "  " + part
-        else:
-            lines.append(part[:width])
-    return lines
+        """Leave the bar where it is; what others print comes below."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
 
 def duration(seconds: float) -> str:

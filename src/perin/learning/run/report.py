@@ -154,7 +154,8 @@ def _lines(
     lines: dict[str, list[tuple[float, float]]] = {}
     for entry in entries:
         for kind, value in entry[field].get(treebank, {}).items():
-            lines.setdefault(kind, []).append((entry[by], value))
+            if value is not None:
+                lines.setdefault(kind, []).append((entry[by], value))
     return lines
 
 

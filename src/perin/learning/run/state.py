@@ -1,4 +1,4 @@
-"""The state of a run: all that is needed to go on as if it had never stopped.
+"""The state of a run: all that is needed to resume it as if it had never stopped.
 
 Random numbers need no state of their own: dropout is seeded anew at each step, and batches depend on seed and epoch.
 """
@@ -6,6 +6,7 @@ Random numbers need no state of their own: dropout is seeded anew at each step, 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,10 +15,12 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
-from perin.errors import ModelError
+from perin.errors import ModelError, one_line
 from perin.files import point, pointed, sweep, whole_folder
 from perin.learning.objective.balance import Balance
+from perin.learning.run.folder import writing
 from perin.learning.run.optimisation import MovingAverage, Optimisation
 from perin.network.network import Network
 
@@ -57,11 +60,11 @@ class State:
     progress: Progress
 
     def save(self, folder: Path) -> None:
-        """Write a checkpoint into a run's folder; the one before is kept, older ones are removed."""
+        """Write a checkpoint into a run's folder; once it is safe on disk, all but the last two are removed."""
         target = folder / f"{PREFIX}{self.progress.step:08}-{self.progress.epoch:04}"
         if target.exists():
             return
-        with whole_folder(target) as files:
+        with writing(folder), whole_folder(target) as files:
             trained = {name: weight for name, weight in self.network.named_parameters() if weight.requires_grad}
             save_file(
                 {name: weight.detach().contiguous() for name, weight in trained.items()}, files / "weights.safetensors"
@@ -72,11 +75,12 @@ class State:
             data = {"progress": asdict(self.progress), "balances": balances}
             (files / "progress.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
         before = pointed(folder / POINTER)
-        point(folder / POINTER, target, step=self.progress.step)
+        with writing(folder):
+            point(folder / POINTER, target, step=self.progress.step)
         sweep(folder, PREFIX, {target} if before is None else {target, before})
 
     def restore(self, folder: Path) -> bool:
-        """Go back to a run's last checkpoint; False if there is none.  Nothing is removed before it has been read."""
+        """Go back to a run's last checkpoint; False if there is none.  Nothing is removed here."""
         files = pointed(folder / POINTER)
         if files is None:
             return False
@@ -89,17 +93,27 @@ class State:
             weights = load_file(files / "weights.safetensors")
             moments = load_file(files / "optimizer.safetensors")
             averages = load_file(files / "average.safetensors")
-        except (OSError, ValueError, SafetensorError) as error:
+            self._restore(data, weights, moments, averages)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
             raise ModelError(
-                f"the checkpoint {files} can't be read ({error}); name an older one in {POINTER}, or start the run anew"
+                f"the checkpoint {files} can't be used ({type(error).__name__}: {one_line(str(error))[:200]}); "
+                f"name an older one in {POINTER}, or start the run anew"
             ) from None
-        with torch.no_grad():
-            for name, weight in self.network.named_parameters():
-                if weight.requires_grad:
-                    weight.copy_(weights[name])
+        return True
+
+    @torch.no_grad()
+    def _restore(
+        self, data: dict[str, Any], weights: dict[str, Tensor], moments: dict[str, Tensor], averages: dict[str, Tensor]
+    ) -> None:
+        progress = Progress(**data["progress"])
+        for name, value in vars(progress).items():
+            if type(value) is not type(getattr(self.progress, name)) or not math.isfinite(value):
+                raise ValueError(f"progress.json: {name} is {value!r}")
+        for name, weight in self.network.named_parameters():
+            if weight.requires_grad:
+                weight.copy_(weights[name])
         self.optimisation.load_state(moments)
         self.average.load_state(averages)
         for name, balance in self.balances.items():
             balance.rule.load_state_dict(data["balances"][name])
-        self.progress.__dict__.update(data["progress"])
-        return True
+        vars(self.progress).update(vars(progress))

@@ -1,9 +1,10 @@
 """A whole training run: from a recipe to a folder with model, log and report.
 
 recipe.json      the recipe as it was used
+data.json        hashes of the data, so that the run is resumed on the same
 problems.jsonl   graphs that were not learned from or evaluated on, or only in part
 log.jsonl        losses, loss weights, learning rates, dev scores
-state-…/         the last checkpoint, for --resume
+state-…/         the last two checkpoints, for --resume
 best-…/          the best model so far
 model/           the model, when the run has ended
 report.html      what happened, for people
@@ -12,139 +13,115 @@ report.html      what happened, for people
 from __future__ import annotations
 
 import json
-import queue
+import math
 import shutil
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 
 from perin.errors import UsageError
 from perin.files import point, pointed, sweep, whole_folder, write_text
-from perin.learning.data.batches import Batch, collate, epoch_batches, share
+from perin.learning.data.batches import Batch, collate, epoch_batches, prefetched, share
 from perin.learning.data.corpus import Corpus, load_corpus, problem_counts
 from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.recipe import Recipe
-from perin.learning.run.evaluation import evaluate
-from perin.learning.run.journal import Journal, LiveLine, duration
-from perin.learning.run.null_threshold import choose_null_limits
+from perin.learning.run.evaluation import choose_null_thresholds, evaluate
+from perin.learning.run.folder import check_recipe, claim, locked, writing
+from perin.learning.run.journal import Console, Journal, duration
 from perin.learning.run.optimisation import MovingAverage, Optimisation
 from perin.learning.run.processes import Processes
 from perin.learning.run.report import write_report
 from perin.learning.run.start import count_frequencies, take_weights
 from perin.learning.run.state import Progress, State
-from perin.learning.schema import as_dict
 from perin.model.batches import cost
 from perin.model.model import Model
 from perin.model.sources import model_folder
 
-RECIPE = "recipe.json"
 PROBLEMS = "problems.jsonl"
 MODEL = "model"
+BEST, BEST_POINTER = "best-", "best.json"
+DIVERGED = 20
+"""Optimizer steps in a row without a finite gradient after which a run is given up."""
 
 
 def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple[str, ...] = ()) -> Path:
     """Run a recipe in a folder and return the folder of the model.
 
-    A folder that holds a run is gone on with (``resume``) or left alone.
+    A folder that holds a run is resumed or left alone.
     """
     processes = Processes(recipe.learning.precision)
     if recipe.learning.balance == "layer" and processes.count > 1:
         raise UsageError("learning.balance='layer' works in one process only; use 'hidden' with several")
-    live = LiveLine()
-    if processes.first:
-        _check_folder(folder, recipe, resume)
-        if processes.count > 1:
-            live.say(f"{processes.count} processes share each batch")
-        corpus = load_corpus(recipe, live.say)
-        _claim(folder, recipe)
-        _tell_problems(corpus, folder, live)
-    processes.wait()
-    if not processes.first:  # the first one has left the rules in the cache
-        corpus = load_corpus(recipe)
-    trainer = Trainer(recipe, corpus, folder, processes, live)
-    try:
-        trainer.run(resume=resume, services=services if processes.first else ())
-    except KeyboardInterrupt:
-        live.end()
+    console = Console()
+    with ExitStack() as stack:
         if processes.first:
-            live.say("the same command with --resume goes on after the last checkpoint")
-        raise
-    finally:
-        live.end()
-    if processes.first:
-        _finish(trainer, folder)
-        live.say(f"model: {folder / MODEL}\nreport: {folder / 'report.html'}")
-    processes.wait()
+            stack.enter_context(locked(folder))
+            check_recipe(folder, recipe, resume=resume)
+            if processes.count > 1:
+                console.say(f"{processes.count} processes share each batch")
+            corpus = load_corpus(recipe, console.say)
+            claim(folder, recipe, corpus)
+            _tell_problems(corpus, folder, console)
+        processes.wait()
+        if not processes.first:  # the first one has left the rules in the cache
+            corpus = load_corpus(recipe)
+        trainer = Trainer(recipe, corpus, folder, processes, console)
+        try:
+            trainer.run(resume=resume, services=services if processes.first else ())
+        except KeyboardInterrupt:
+            console.end()
+            if processes.first:
+                console.say("the same command with --resume continues after the last checkpoint")
+            raise
+        finally:
+            console.end()
+        if processes.first:
+            _finish(trainer, folder)
+            console.say(f"model: {folder / MODEL}\nreport: {folder / 'report.html'}")
+        processes.wait()
     return folder / MODEL
 
 
-def _check_folder(folder: Path, recipe: Recipe, resume: bool) -> None:
-    """See that the folder holds no run, or the one to be gone on with."""
-    path = folder / RECIPE
-    if not path.exists():
-        return
-    if not resume:
-        raise UsageError(f"{folder} holds a run; go on with it (--resume) or choose another folder (--output)")
-    before, wanted = json.loads(path.read_text(encoding="utf-8")), as_dict(recipe)
-    changed = [key for key in wanted if before.get(key) != wanted[key]]
-    if changed:
-        raise UsageError(f"{folder} holds a run of another recipe ({', '.join(changed)} differ); use that one")
-
-
-def _claim(folder: Path, recipe: Recipe) -> None:
-    """Make the folder this run's."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with write_text(folder / RECIPE) as stream:
-        stream.write(json.dumps(as_dict(recipe), indent=1) + "\n")
-
-
-def _tell_problems(corpus: Corpus, folder: Path, live: LiveLine) -> None:
-    with write_text(folder / PROBLEMS) as stream:
+def _tell_problems(corpus: Corpus, folder: Path, console: Console) -> None:
+    with writing(folder), write_text(folder / PROBLEMS) as stream:
         stream.writelines(json.dumps(vars(problem), ensure_ascii=False) + "\n" for problem in corpus.problems)
     for (treebank, split, kind), count in problem_counts(corpus.problems):
-        live.say(f"{treebank}: {count} {split} graph{'s' if count > 1 else ''} with a problem: {kind}")
+        console.say(f"{treebank}: {count} {split} graph{'s' if count > 1 else ''} with a problem: {kind}")
     if corpus.problems:
-        live.say(f"{folder / PROBLEMS} lists them")
+        console.say(f"{folder / PROBLEMS} lists them")
 
 
 def _finish(trainer: Trainer, folder: Path) -> None:
     model, corpus, budget = trainer.best_model(), trainer.corpus, trainer.recipe.evaluation.budget
     found = None
     if corpus.has_dev:
-        choose_null_limits(model, corpus.dev, budget=budget)
-        limits = ", ".join(f"{treebank.null_threshold:g} for {name}" for name, treebank in model.treebanks.items())
-        trainer.live.say(f"a query is a node if the probability of null is below {limits}: the best on dev")
+        choose_null_thresholds(model, corpus.dev, budget=budget)
+        chosen = ", ".join(f"{treebank.null_threshold:g} for {name}" for name, treebank in model.treebanks.items())
+        trainer.console.say(f"null thresholds that are best on dev: {chosen}")
         found = evaluate(model, corpus.dev, budget=budget)
-        trainer.live.say(f"dev {found}")
+        trainer.console.say(f"dev {found}")
         model.notes["dev"] = found.scores
-    if (folder / MODEL).exists():
-        shutil.rmtree(folder / MODEL)
-    with whole_folder(folder / MODEL) as files:
-        model.save(files)
-    write_report(folder / "report.html", trainer.recipe, corpus, model, found)
+    with writing(folder):
+        if (folder / MODEL).exists():
+            shutil.rmtree(folder / MODEL)
+        with whole_folder(folder / MODEL) as files:
+            model.save(files)
+        write_report(folder / "report.html", trainer.recipe, corpus, model, found)
 
 
 # The training loop, to be read from top to bottom.
 
 
-Item = TypeVar("Item")
-Made = TypeVar("Made")
-
-BEST, BEST_POINTER = "best-", "best.json"
-
-
 class Trainer:
     """A run of a recipe on a corpus, in a folder."""
 
-    def __init__(self, recipe: Recipe, corpus: Corpus, folder: Path, processes: Processes, live: LiveLine) -> None:
+    def __init__(self, recipe: Recipe, corpus: Corpus, folder: Path, processes: Processes, console: Console) -> None:
         self.recipe, self.corpus, self.folder = recipe, corpus, folder
-        self.processes, self.live = processes, live
+        self.processes, self.console = processes, console
         settings = recipe.learning
         torch.manual_seed(recipe.seed)
         self.model = Model.new(recipe.network, corpus.treebanks)
@@ -165,12 +142,13 @@ class Trainer:
         losses = LossSettings(settings.label_smoothing, settings.focal, settings.per_node, settings.null_weight)
         self.objective = Objective(losses, settings.anchor_masking, settings.tie_breaking, settings.earlier_layers)
         self.journal: Journal | None = None
+        self.skipped = 0
 
     def _start(self, name: str) -> None:
-        """Begin with the weights of another model."""
+        """Start from the weights of another model."""
         left = take_weights(self.model, Model.load(model_folder(name)))
         what = f", except {len(left)} new ones such as {left[0]}" if left else ""
-        self._say(f"begins with the weights of {name}{what}")
+        self._say(f"starting from the weights of {name}{what}")
 
     def run(self, *, resume: bool = False, services: tuple[str, ...] = ()) -> None:
         """Train to the end, from the beginning or from the last checkpoint."""
@@ -179,7 +157,7 @@ class Trainer:
         if self.processes.first:
             self.journal = Journal(self.folder, resumed=progress.step if resumed else None, services=services)
         if resumed:
-            self._say(f"going on after step {progress.step} in epoch {progress.epoch + 1}")
+            self._say(f"resumed after step {progress.step} in epoch {progress.epoch + 1}")
         try:
             self._epochs()
         finally:
@@ -230,9 +208,18 @@ class Trainer:
                     common=self.processes.common,
                 )
         self.processes.sum_gradients(self.state.optimisation.weights)
-        self.state.optimisation.step(self.state.progress.step)
+        self._check_norm(self.state.optimisation.step(self.state.progress.step))
         self.state.average.update(self.state.progress.step)
         return losses
+
+    def _check_norm(self, norm: float) -> None:
+        """Give up where one bad batch follows another: nothing is learned any more."""
+        self.skipped = 0 if math.isfinite(norm) else self.skipped + 1
+        if self.skipped == DIVERGED:
+            raise UsageError(
+                f"the loss has diverged: no finite gradient since step {self.state.progress.step - DIVERGED + 1}; "
+                "begin anew with lower learning rates (learning.rate, learning.encoder_rate)"
+            )
 
     def _updates(self, epoch: int) -> list[list[list[int]]]:
         """The batches of an epoch, as many together as make up an optimizer step."""
@@ -295,9 +282,10 @@ class Trainer:
         target = self.folder / f"{BEST}{self.state.progress.step:08}"
         if not target.exists():
             self.model.notes = {"recipe": self.recipe.name, **notes}
-            with whole_folder(target) as files:
+            with writing(self.folder), whole_folder(target) as files:
                 self.model.save(files, half=False)
-        point(self.folder / BEST_POINTER, target)
+        with writing(self.folder):
+            point(self.folder / BEST_POINTER, target)
         sweep(self.folder, BEST, {target})
 
     def _checkpoint(self) -> None:
@@ -311,11 +299,11 @@ class Trainer:
         return self.model if folder is None else Model.load(folder)
 
     def _tell(self, losses: dict[str, dict[str, float]]) -> None:
-        progress, optimisation = self.state.progress, self.state.optimisation
-        slow, fast = optimisation.rates(progress.step - 1)
-        speed = progress.sentences / max(progress.seconds, 1e-9)
         if self.journal is None:
             return
+        progress = self.state.progress
+        slow, fast = self.state.optimisation.rates(progress.step - 1)
+        speed = progress.sentences / max(progress.seconds, 1e-9)
         weights = {name: self.state.balances[name].weights for name in losses}
         self.journal.write(
             "step",
@@ -327,50 +315,17 @@ class Trainer:
             sentences_per_second=speed,
         )
         left = progress.seconds / progress.step * (self.steps - progress.step)
-        parts = [
-            f"{kind} {value:.3f}×{weights[name][kind]:.2f}" for name, of in losses.items() for kind, value in of.items()
+        sums = [
+            f"{name} loss {sum(value * weights[name][kind] for kind, value in of.items()):.3f}"
+            for name, of in losses.items()
         ]
-        self.live.show(
-            f"epoch {progress.epoch + 1}/{self.recipe.learning.epochs}  step {progress.step}/{self.steps}  "
-            f"{speed:.1f} sentences/s  {duration(left)} left  rates {slow:.1e} {fast:.1e}  {'  '.join(parts)}"
+        self.console.show(
+            progress.step,
+            self.steps,
+            f"epoch {progress.epoch + 1}/{self.recipe.learning.epochs}  {speed:.1f} sentences/s  "
+            f"{duration(left)} left  rates {slow:.1e} {fast:.1e}  {'  '.join(sums)}",
         )
 
     def _say(self, text: str) -> None:
         if self.processes.first:
-            self.live.say(text)
-
-
-def prefetched(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 2) -> Iterator[Made]:
-    """``map(make, items)``, made by a thread of its own a little ahead of its use.
-
-    >>> list(prefetched([1, 2, 3], str))
-    ['1', '2', '3']
-    """
-    made: queue.Queue[Made | BaseException | None] = queue.Queue(ahead)
-    stopped = threading.Event()
-
-    def put(item: Made | BaseException | None) -> None:
-        while not stopped.is_set():
-            try:
-                return made.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-
-    def work() -> None:
-        try:
-            for item in items:
-                if stopped.is_set():
-                    return
-                put(make(item))
-            put(None)
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for it
-            put(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        while (item := made.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stopped.set()
+            self.console.say(text)

@@ -1,9 +1,10 @@
 """Batches: nothing lost, nothing twice, little padded, the same from the same seed, fair shares."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perin.learning.data.batches import epoch_batches, share
+from perin.learning.data.batches import epoch_batches, prefetched, share
 from perin.model.batches import cost
 
 COSTS = st.lists(st.builds(cost, st.integers(1, 120), st.integers(0, 150)), max_size=200)
@@ -44,3 +45,15 @@ def test_shares_make_up_the_batch(costs, processes):
     loads = [sum(costs[index] for index in part) for part in parts]
     dearest = max(costs, default=0.0)
     assert max(loads) - min(loads) <= dearest + 1e-6
+
+
+def test_prefetching_hands_on_errors():
+    def fail(number: int) -> int:
+        if number == 2:
+            raise ValueError("two")
+        return number
+
+    made = prefetched([1, 2, 3], fail)
+    assert next(made) == 1
+    with pytest.raises(ValueError, match="two"):
+        next(made)

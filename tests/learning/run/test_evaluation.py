@@ -5,9 +5,8 @@ from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import RuleSpace
 from perin.learning.data.corpus import Split
-from perin.learning.run import null_threshold as limits
-from perin.learning.run.evaluation import Evaluation
-from perin.learning.run.null_threshold import LIMITS, choose_null_limits
+from perin.learning.run import evaluation
+from perin.learning.run.evaluation import NULL_THRESHOLDS, Evaluation, choose_null_thresholds
 from perin.model.folder import Treebank
 from perin.model.model import Model
 
@@ -25,13 +24,13 @@ def test_the_best_limit_of_each_treebank_is_taken(monkeypatch, settings):
         assert model.network.treebanks[name].null_threshold == model.treebanks[name].null_threshold
         return Evaluation({name: {"all": curves[name].get(model.treebanks[name].null_threshold, 0.6)}}, {}, {})
 
-    monkeypatch.setattr(limits, "evaluate", evaluate)
+    monkeypatch.setattr(evaluation, "evaluate", evaluate)
     some = Split([object()], [object()])
-    found = choose_null_limits(model, {"eds-eng": some, "amr-eng": some, "ucca-eng": Split([], [])}, budget=1.0)
+    found = choose_null_thresholds(model, {"eds-eng": some, "amr-eng": some, "ucca-eng": Split([], [])}, budget=1.0)
     assert {name: treebank.null_threshold for name, treebank in model.treebanks.items()} == {
         "eds-eng": 0.4,
         "amr-eng": 0.45,
         "ucca-eng": 0.5,
     }
-    assert list(found["eds-eng"]) == list(LIMITS)
+    assert list(found["eds-eng"]) == list(NULL_THRESHOLDS)
     assert found["eds-eng"][0.4] == 0.8
