@@ -13,17 +13,19 @@ from perin.contract.target import Target
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.constrained import Choice, Rulebook, Shape, rulebook, without_twins
 from perin.frameworks.decoding.alternatives import find_alternatives
 from perin.frameworks.decoding.assembly import assembled, choose_properties, with_probabilities
 from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_edge_labels
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
+from perin.frameworks.decoding.readings import merge_twins
+from perin.frameworks.decoding.repair import choose_roles
 from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
-from perin.frameworks.steps import NamedUnlabelled, Step
+from perin.frameworks.rulebook import Rulebook, rulebook
+from perin.frameworks.steps import Step
 from perin.frameworks.steps.names import Mend
 from perin.frameworks.vocabulary import Vocabulary
-from perin.graphs.constraints import Connected, Constraint, constant
+from perin.graphs.constraints import Constraint
 from perin.graphs.graph import Graph, Node
 from perin.labels.space import LabelItem, RuleSpace
 
@@ -146,9 +148,6 @@ class Framework:
         With ``probabilities``, nodes and edges have them in ``extra``, and so many ``alternatives`` to their labels.
         Without ``constraints`` the graph is valid, but may break rules.
         """
-        if not constraints and self.constraints:
-            free = replace(self, constraints=(), mends=())
-            return free.decode(prediction, vocabulary, probabilities=probabilities, alternatives=alternatives)
         sentence = prediction.sentence
         bare = Graph(sentence.id or "0", self.name, sentence.language, self.flavor, version=1.1, input=sentence.text)
         if not len(prediction):
@@ -156,23 +155,19 @@ class Framework:
         flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
         labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
-        mended = {rule for mend in self.mends for rule in mend.rules}
-        book = rulebook(tuple(rule for rule in self.constraints if rule not in mended), vocabulary, self.lexical_labels)
-        prediction, nodes = self.readings(prediction, nodes, book)
+        book = rulebook(self, vocabulary) if constraints else None
+        if book is not None:
+            prediction, nodes = self.readings(prediction, nodes, book)
         allowed = self.allowed(nodes)
-        structure = self.structure(prediction, vocabulary, nodes, allowed)
+        structure = self.structure(prediction, vocabulary, nodes, allowed, book)
         labels = self._edge_labels(prediction, vocabulary, structure)
-        if self.constraints:
-            shape = self._shape(nodes, vocabulary, allowed)
-            choice = Choice(prediction, nodes, self._names(nodes), book, shape, structure, labels)
-            if not choice.obeys():
-                choice.mend()
-                structure, labels = choice.structure(), choice.labels
-                if not structure.keep.any():
-                    return self.empty_graph(bare)
         properties = choose_properties(prediction.property_classes, nodes.labels, vocabulary)
-        if self.constraints:
-            properties = [book.possible(*pair) for pair in zip(nodes.labels, properties, strict=True)]
+        if book is not None:
+            traits = book.traits(nodes)
+            structure, labels = choose_roles(prediction, nodes, traits, book, structure, labels, allowed)
+            properties = [own.possible(pairs) for own, pairs in zip(traits, properties, strict=True)]
+            if not structure.keep.any():
+                return self.empty_graph(bare)
         graph = assembled(bare, prediction, vocabulary, nodes, properties, structure, labels, self.anchoring)
         if probabilities:
             graph = with_probabilities(graph, prediction, nodes, structure, labels)
@@ -181,7 +176,7 @@ class Framework:
             found = (prediction, vocabulary, labelling, nodes, structure, labels)
             others = find_alternatives(graph, *found, count=alternatives)
             graph = others.mark()
-        for mend in self.mends:
+        for mend in self.mends if constraints else ():
             graph = mend.mend(graph, sentence)
         return self.restored(graph) if others is None else others.add_to(graph, self.restored)
 
@@ -192,32 +187,7 @@ class Framework:
 
     def readings(self, prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[Prediction, Nodes]:
         """Without the nodes that only repeat another one."""
-        return without_twins(prediction, nodes, self._names(nodes), book) if book.twins else (prediction, nodes)
-
-    @property
-    def _joint(self) -> float:
-        """The least probability of an edge that joins parts; by rule a part costs what its rate in gold says."""
-        rates = [rule.rate for rule in self.constraints if isinstance(rule, Connected)]
-        return rates[0] / (1 + rates[0]) if rates else self.least_joint
-
-    def _names(self, nodes: Nodes) -> list[str]:
-        """The labels of nodes as rules see them."""
-        unlabelled = {step.name for step in self.steps if isinstance(step, NamedUnlabelled)}
-        return [
-            constant(label) if flag else "" if label in unlabelled else label
-            for label, flag in zip(nodes.labels, nodes.flags.tolist(), strict=True)
-        ]
-
-    def _shape(self, nodes: Nodes, vocabulary: Vocabulary, allowed: Bools) -> Shape:
-        return Shape(
-            self.owned,
-            self.multilabel,
-            self._markers(vocabulary),
-            self._joint,
-            allowed,
-            np.array([label == self.required for label in nodes.labels], dtype=np.bool_),
-            self.fixed_edges,
-        )
+        return merge_twins(prediction, nodes, book)
 
     def _markers(self, vocabulary: Vocabulary) -> Bools:
         return np.array([label in self.markers for label in vocabulary.edge_labels], dtype=np.bool_)
@@ -233,9 +203,20 @@ class Framework:
             allowed[nodes.flags] = False
         return allowed
 
-    def structure(self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools) -> Structure:
-        """The nodes and edges of the graph; here all nodes, the most probable edges, and what joins them."""
-        return free_structure(prediction, nodes, allowed, least_joint=self._joint, owned=self.owned)
+    def structure(
+        self,
+        prediction: Prediction,
+        vocabulary: Vocabulary,
+        nodes: Nodes,
+        allowed: Bools,
+        book: Rulebook | None,
+    ) -> Structure:
+        """The nodes and edges of the graph; here all nodes, the most probable edges, and what joins them.
+
+        ``book``: the rules that the graph has to obey, None if it need not; with rules, parts are joined later.
+        """
+        least_joint = self.least_joint if book is None else 0.5
+        return free_structure(prediction, nodes, allowed, least_joint=least_joint, owned=self.owned)
 
     def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
         sources, targets = structure.edges.T

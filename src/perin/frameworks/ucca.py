@@ -7,11 +7,12 @@ import numpy as np
 from perin.contract.arrays import Bools
 from perin.contract.prediction import Prediction
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.constrained import Rulebook, merged
 from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.readings import merge_nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.decoding.tree import leaf_words, tree_structure
 from perin.frameworks.framework import Framework
+from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import INNER, LEAF, LabelledUnits
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import framework_rules
@@ -20,24 +21,31 @@ from perin.labels.space import RuleSpace
 
 @dataclass(frozen=True)
 class _Ucca(Framework):
-    def structure(self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools) -> Structure:
+    def structure(
+        self,
+        prediction: Prediction,
+        vocabulary: Vocabulary,
+        nodes: Nodes,
+        allowed: Bools,
+        book: Rulebook | None,
+    ) -> Structure:
         """Primary edges form a tree, remote edges close no cycle, every word belongs to one unit."""
         inner = np.array([label == INNER for label in nodes.labels])
         remote = [
             any(pair.name == "remote" for _, pairs in item for pair in pairs) for item in vocabulary.edge_attributes
         ]
-        return tree_structure(prediction, inner, np.array([False, *remote]), disjoint=bool(self.constraints))
+        return tree_structure(prediction, inner, np.array([False, *remote]), disjoint=book is not None)
 
     def readings(self, prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[Prediction, Nodes]:
         """Without leaves whose words all are more probable words of another leaf."""
-        if not self.constraints or prediction.anchors is None:
+        if prediction.anchors is None:
             return prediction, nodes
         inner = np.array([label == INNER for label in nodes.labels])
         idle = np.flatnonzero(~inner & ~leaf_words(prediction.anchors, inner, disjoint=True).any(axis=1))
         best = np.where(inner[:, None], -1.0, prediction.anchors).argmax(axis=0)
         words = prediction.anchors.argmax(axis=1)
         gone = {node: int(best[words[node]]) for node in idle.tolist() if best[words[node]] not in idle}
-        return merged(prediction, nodes, gone) if gone else (prediction, nodes)
+        return merge_nodes(prediction, nodes, gone) if gone else (prediction, nodes)
 
 
 UCCA = _Ucca(

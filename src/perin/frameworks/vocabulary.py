@@ -42,9 +42,6 @@ class Vocabulary:
     signatures: Signatures = field(default_factory=Signatures)
     """Which properties nodes can have, by kind of label."""
 
-    def __hash__(self) -> int:
-        return hash((self.framework, self.language, self.edge_labels))
-
     def translated(self, sentence: Sentence) -> Sentence:
         """The sentence with its lemmas replaced as the glossary says."""
         return translated(sentence, Glossary(self.glossary)) if self.glossary else sentence

@@ -1,8 +1,8 @@
 """What the graphs of a framework never, or next to never, do: a few kinds of rules, written down as data.
 
 The same rules serve twice: the validator says where a graph breaks them, and decoding chooses the most probable graph
-that obeys them (:mod:`perin.frameworks.constrained`).  Both look at a graph as a :class:`View`: nodes with labels, and
-roles between them.  There a property is a role that leads to a constant, and a constant's label has quotes; an
+that obeys them (:mod:`perin.frameworks.decoding.repair`).  Both look at a graph as a :class:`View`: nodes with labels,
+and roles between them.  There a property is a role that leads to a constant, and a constant's label has quotes; an
 unlabelled node has the label ``""``; an inverse edge is turned round; and a relation that is a node between two others
 (DRG) is one role, ``@Agent``.
 """

@@ -26,9 +26,11 @@ def joined_edges(presence: NDArray[np.float32], allowed: Bools, least: float = 0
     only edges of p >= ``least`` join components.
     """
     keep: Bools = (presence >= 0.5) & allowed
+    if least >= 0.5:
+        return keep
     component = components(keep)
     count = int(component.max(initial=-1)) + 1
-    if count > 1 and least < 0.5:
+    if count > 1:
         weights = np.where(allowed, presence, -1.0)
         for source, target in _joints(weights, component, count):
             if weights[source, target] >= least:

@@ -12,8 +12,8 @@ import pytest
 
 from perin.contract.prediction import Prediction
 from perin.contract.sentence import Sentence, Token
-from perin.frameworks.constrained import cost
 from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.rulebook import cost
 from perin.graphs.framework_rules import broken
 
 

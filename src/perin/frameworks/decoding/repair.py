@@ -1,0 +1,346 @@
+"""The most probable roles that obey the rules of a framework.
+
+Free decoding comes first.  Where its graph breaks a rule, roles are chosen again, block by block and for the nodes
+concerned only: the owners of constants, what nodes need, the labels of the other edges of a source.  Each block is
+solved exactly, as a maximum-weight assignment; all other roles stay and occupy what is unique.  A node is left out at
+the loss of its own odds and those of its edges.  Breaking a soft rule costs what its rate says.  Then parts are joined,
+and what still breaks a hard rule is removed.  All of it is polynomial, so no limit on time is needed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from perin.contract.arrays import Bools, Ints
+from perin.contract.prediction import Prediction
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.roles import Faults, Pair, RoleChoice, odds
+from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.rulebook import BARRED, HARD, Floats, Need, Rulebook, Traits
+
+_OWNERS = 5
+"""How many owners are considered for a constant, and how many labels for each."""
+_PASSES = 8
+
+
+def choose_roles(
+    prediction: Prediction,
+    nodes: Nodes,
+    traits: list[Traits],
+    book: Rulebook,
+    structure: Structure,
+    labels: Bools,
+    allowed: Bools,
+) -> tuple[Structure, Bools]:
+    """The most probable roles that obey: the structure and its labels [M, L].
+
+    ``structure`` and ``labels`` are those of free decoding, not yet joined.  ``allowed``: [K, K], the pairs that may
+    have an edge.
+    """
+    choice = RoleChoice(prediction, nodes, traits, book, structure, labels, allowed)
+    faults = choice.find_faults(0.0)
+    if faults:
+        repair(choice, faults)
+    joined = choice.join()
+    if not faults and not joined:
+        return structure, labels
+    choice.prune()
+    return choice.arrays()
+
+
+def repair(choice: RoleChoice, faults: Faults) -> None:
+    """Choose again what is at fault; hard rules may still be broken where there was no other choice."""
+    book = choice.book
+    settled: set[Pair] = set()
+    loose: set[Pair] = set()
+    if book.owned:
+        _own_constants(choice, faults)
+        settled.update(pair for pair in choice.edges if choice.flags[pair[1]])
+    if not book.fixed:
+        for number, need in enumerate(book.needs):
+            if need.assignable and (rows := _needy(choice, faults, number, need)):
+                _serve(choice, number, rows, settled, loose)
+    sources = {source for source, target, _ in faults.roles if (source, target) not in settled}
+    sources.update(source for source, _ in loose)
+    sources.update(node for node, _ in faults.torn)
+    for node, label, incoming in faults.crowded:
+        if incoming:
+            sources.update(pair[0] for pair, labels in choice.edges.items() if pair[1] == node and label in labels)
+        else:
+            sources.add(node)
+    _label_sources(choice, sources, settled, loose)
+
+
+# Constants: each gets an owner and a label, at most one constant for each owner and label, or is left out.
+
+
+def _own_constants(choice: RoleChoice, faults: Faults) -> None:
+    """Choose owners and labels again for the constants at fault and all others of their owners."""
+    flags, edges = choice.flags, choice.edges
+    owners = {source for source, target, _ in faults.roles if flags[target]}
+    owners.update(node for node, _ in faults.torn)
+    own = {pair[1]: pair for pair in edges if flags[pair[1]]}
+    if crowded := {(node, label) for node, label, incoming in faults.crowded if not incoming}:
+        owners.update(pair[0] for pair in own.values() if (pair[0], edges[pair][0]) in crowded)
+    constants = sorted(node for node, pair in own.items() if pair[0] in owners)
+    if not constants:
+        return
+    candidates = np.flatnonzero(~flags & np.array(choice.keep))
+    if not len(candidates):
+        choice.drop_nodes(constants)
+        return
+    for node in constants:
+        del edges[own[node]]
+    others = [(pair[0], label, 1e6) for pair, labels in edges.items() if flags[pair[1]] for label in labels]
+    few = min(_OWNERS, len(candidates))
+    presence = choice.prediction.presence[candidates[:, None], constants]
+    near = candidates[np.argsort(-presence, axis=0, kind="stable")[:few]].T
+    pairs = list(zip(near.ravel().tolist(), np.repeat(constants, few).tolist(), strict=True))
+    gains = choice.gains(pairs).reshape(len(constants), few, -1)
+    gains -= odds(choice.prediction.presence[near[:, 0], constants])[:, None, None]  # the best is one in any case
+    barred: set[tuple[int, int]] = set()
+    for _ in range(_PASSES):
+        found = _assign_constants(choice, constants, near, gains, barred, {entry[:2] for entry in others})
+        clashes = _clashes(choice, [*others, *filter(None, found)])
+        if clashes <= barred:
+            break
+        barred |= clashes
+    choice.drop_nodes(node for node, entry in zip(constants, found, strict=True) if entry is None)
+    for node, entry in zip(constants, found, strict=True):
+        if entry is not None:
+            choice.edges[entry[0], node] = [entry[1]]
+
+
+def _assign_constants(
+    choice: RoleChoice,
+    constants: Sequence[int],
+    near: Ints,
+    gains: Floats,
+    barred: set[tuple[int, int]],
+    taken: set[tuple[int, int]],
+) -> list[tuple[int, int, float] | None]:
+    """The owner, the label and the gain of each constant, None for those that are left out.
+
+    ``near``: [C, O], the owners considered; ``gains``: [C, O, L].  ``barred``: owners and labels that are out of the
+    question; ``taken``: those that other constants have.
+    """
+    once = choice.book.once_out
+    slots: dict[tuple[int, int, int], int] = {}
+    cells: list[tuple[int, int, float]] = []
+    ranks = np.argsort(-gains, axis=2, kind="stable")[:, :, :_OWNERS].tolist()
+    for row, owners in enumerate(near.tolist()):
+        for place, owner in enumerate(owners):
+            for label in ranks[row][place]:
+                gain = float(gains[row, place, label])
+                if (owner, label) in taken:
+                    gain -= once[label]
+                if gain > BARRED and (owner, label) not in barred:
+                    slot = (owner, label, -1 if once[label] > 0 else row)
+                    cells.append((row, slots.setdefault(slot, len(slots)), gain))
+    again = [once[label] if row < 0 else HARD for _, label, row in slots]
+    count, width = len(constants), len(slots)
+    table = np.full((count, 2 * width + count), 4 * BARRED)
+    for row, column, gain in cells:
+        table[row, column] = gain
+        table[row, width + column] = gain - again[column]
+    leaves = [2 * BARRED if choice.traits[node].protected else choice.absence[node] for node in constants]
+    table[np.arange(count), 2 * width + np.arange(count)] = leaves
+    names = list(slots)
+    found: list[tuple[int, int, float] | None] = []
+    for row, column in enumerate(linear_sum_assignment(table, maximize=True)[1].tolist()):
+        inside = column < 2 * width and table[row, column] > BARRED
+        found.append((*names[column % width][:2], float(table[row, column])) if inside else None)
+    return found
+
+
+def _clashes(choice: RoleChoice, found: Iterable[tuple[int, int, float]]) -> set[tuple[int, int]]:
+    """The slots of the weaker kind of role where an owner has two that must be apart."""
+    clashes: set[tuple[int, int]] = set()
+    found = list(found)
+    for first, second, _ in choice.book.apart:
+        best: dict[int, list[float]] = defaultdict(lambda: [-np.inf, -np.inf])
+        for owner, label, gain in found:
+            for side, mask in enumerate((first, second)):
+                if mask[label]:
+                    best[owner][side] = max(best[owner][side], gain)
+        for owner, (one, other) in best.items():
+            if one > -np.inf and other > -np.inf:
+                clashes |= {(owner, label) for label in np.flatnonzero(second if one >= other else first).tolist()}
+    return clashes
+
+
+# Needs: a quantifier its BV, a name its entity, a concept its box.
+
+
+def _needy(choice: RoleChoice, faults: Faults, number: int, need: Need) -> list[int]:
+    """The nodes whose role has to be chosen again: they lack it, have it twice, share it, or have a wrong one."""
+    rows = {node for node, at in faults.lacking if at == number}
+    mask, end = need.mask, int(need.incoming)
+    rows.update(role[end] for role in faults.roles if mask[role[2]])
+    for node, label, incoming in faults.crowded:
+        if mask[label]:
+            if incoming == need.incoming:
+                rows.add(node)
+            else:
+                rows.update(pair[end] for pair, own in choice.edges.items() if pair[1 - end] == node and label in own)
+    needs = 1 << number
+    return sorted(
+        node
+        for node in rows
+        if choice.keep[node] and choice.traits[node].needs & needs and not (choice.book.owned and choice.flags[node])
+    )
+
+
+def _serve(choice: RoleChoice, number: int, rows: list[int], settled: set[Pair], loose: set[Pair]) -> None:
+    """Give each of these nodes exactly one role that it needs, or leave it out.
+
+    Pairs that lose such a role are ``loose``, those that get one ``settled``.
+    """
+    book, need = choice.book, choice.book.needs[number]
+    end = int(need.incoming)
+    wanted = set(rows)
+    served = {pair[end] for pair in settled if any(need.mask[label] for label in choice.edges.get(pair, ()))}
+    rows = [node for node in rows if node not in served]
+    partners = [
+        node for node, kept in enumerate(choice.keep) if kept and not (book.owned and choice.traits[node].is_constant)
+    ]
+    if not rows or not partners:
+        return
+    ties = _ties(choice, rows, need.mask)
+    taken: set[int] = set()
+    for pair, labels in list(choice.edges.items()):
+        if any(need.mask[label] for label in labels):
+            if pair[end] in wanted and pair not in settled:
+                del choice.edges[pair]
+                loose.add(pair)
+            else:
+                taken.add(pair[1 - end])
+    serving = np.flatnonzero(need.mask)
+    pairs = [(partner, row) if end else (row, partner) for row in rows for partner in partners]
+    gains = choice.gains(pairs)[:, serving]
+    best = serving[gains.argmax(axis=1)].reshape(len(rows), -1)
+    gains = gains.max(axis=1).reshape(len(rows), -1)
+    top = gains.max(axis=1, keepdims=True)
+    gains -= np.where(top > BARRED, np.minimum(top, 0.0), 0.0)  # the best partner is one in any case
+    leaves = np.array([2 * BARRED if choice.traits[row].protected else choice.absence[row] - ties[row] for row in rows])
+    columns = _assign_partners(
+        gains,
+        np.maximum(leaves, -need.price),
+        float(book.once[not need.incoming][serving].max()),
+        np.array([partner in taken for partner in partners]),
+    )
+    for row, column in enumerate(columns.tolist()):
+        if column >= 0 and gains[row, column] > BARRED:
+            pair = pairs[row * len(partners) + column]
+            choice.edges[pair] = [int(best[row, column])]
+            settled.add(pair)
+            loose.discard(pair)
+        elif leaves[row] >= -need.price and not choice.traits[rows[row]].protected:
+            choice.drop_nodes([rows[row]])
+
+
+def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools) -> Ints:
+    """[N]: the partner of each node, -1 for none; ``again``: the cost of a partner that has such a role already."""
+    if again <= 0:
+        return np.where(gains.max(axis=1) >= without, gains.argmax(axis=1), -1)
+    count, width = gains.shape
+    alone = np.full((count, count), 4 * BARRED)
+    np.fill_diagonal(alone, without)
+    table = np.concatenate([gains - again * taken, gains - again, alone], axis=1)
+    found = linear_sum_assignment(table, maximize=True)[1]
+    return np.where(found < 2 * width, found % width, -1)
+
+
+def _ties(choice: RoleChoice, nodes: list[int], mask: Bools) -> Mapping[int, float]:
+    """What the other edges of nodes are worth, those with a label of the mask apart."""
+    ties = dict.fromkeys(nodes, 0.0)
+    for (source, target), labels in choice.edges.items():
+        if (source in ties or target in ties) and not any(mask[label] for label in labels):
+            worth = max(0.0, float(odds(choice.prediction.presence[source, target])))
+            for node in (source, target):
+                if node in ties:
+                    ties[node] += worth
+    return ties
+
+
+# Labels: all other edges of a source, or no edge.
+
+
+def _label_sources(choice: RoleChoice, sources: set[int], settled: set[Pair], loose: set[Pair]) -> None:
+    """Choose the labels of the other pairs of each source, or no edge."""
+    book, keep = choice.book, choice.keep
+    pairs = sorted(
+        pair
+        for pair in {*(pair for pair in choice.edges if pair[0] in sources), *loose}
+        if pair not in settled and keep[pair[0]] and keep[pair[1]]
+    )
+    if not pairs:
+        return
+    for pair in pairs:
+        choice.edges.pop(pair, None)
+    gains = choice.gains(pairs)
+    out, into = defaultdict(list), defaultdict(list)
+    for row, (source, target) in enumerate(pairs):
+        out[source].append(row)
+        into[target].append(row)
+    for (source, target), labels in choice.edges.items():
+        for label in labels:
+            if book.once_out[label] and source in out:
+                gains[out[source], label] -= book.once_out[label]
+            if book.once_in[label] and target in into:
+                gains[into[target], label] -= book.once_in[label]
+    for rows in out.values():
+        for row, label in zip(rows, _assign_labels(choice, gains[rows]), strict=True):
+            if label >= 0:
+                choice.edges[pairs[row]] = [label]
+    if book.multilabel:
+        _add_labels(choice, pairs)
+
+
+def _assign_labels(choice: RoleChoice, gains: Floats) -> list[int]:
+    """The labels of all edges of a source, -1 for no edge; labels that occur once are assigned."""
+    once = choice.book.once[False]
+    none = 3 * BARRED if choice.book.fixed else 0.0
+    best = gains.argmax(axis=1)
+    labels = best.tolist()
+    if len(set(labels)) == len(labels) or not (once[best] > 0).any():
+        return [label if gain >= none else -1 for label, gain in zip(labels, gains.max(axis=1).tolist(), strict=True)]
+    unique = np.flatnonzero(once > 0)
+    free = np.where(once > 0, 4 * BARRED, gains)
+    count = len(gains)
+    other = free.argmax(axis=1)
+    alone = np.full((count, count), 8 * BARRED)
+    np.fill_diagonal(alone, np.maximum(free.max(axis=1), none))
+    table = np.concatenate([gains[:, unique], gains[:, unique] - once[unique], alone], axis=1)
+    found = []
+    for row, column in enumerate(linear_sum_assignment(table, maximize=True)[1].tolist()):
+        if column < 2 * len(unique):
+            found.append(int(unique[column % len(unique)]))
+        else:
+            found.append(int(other[row]) if free[row, other[row]] >= none else -1)
+    return found
+
+
+def _add_labels(choice: RoleChoice, pairs: list[Pair]) -> None:
+    """Further labels of p >= .5 where they break no rule."""
+    book = choice.book
+    for pair in pairs:
+        if pair in choice.edges:
+            source, target = pair
+            for label in np.flatnonzero(choice.prediction.edge_labels[pair] >= 0.5).tolist():
+                if label in choice.edges[pair] or book.price(choice.traits[source], choice.traits[target], label):
+                    continue
+                own = choice.own_labels(source)
+                used_in = book.once_in[label] and any(
+                    other[1] == target and label in labels for other, labels in choice.edges.items()
+                )
+                clash = any(
+                    (first[label] and (own & second).any()) or (second[label] and (own & first).any())
+                    for first, second, _ in book.apart
+                )
+                if not (book.once_out[label] and own[label]) and not used_in and not clash:
+                    choice.edges[pair].append(label)

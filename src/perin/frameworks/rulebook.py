@@ -1,0 +1,240 @@
+"""The rules of a framework (:mod:`perin.graphs.constraints`) and the signatures of a treebank, ready for decoding.
+
+Everything is said in terms of a vocabulary's edge labels, and of labels of nodes as they turn up.  Breaking a rule has
+a cost: minus the logarithm of how often gold graphs break it, and :data:`HARD` where they never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perin.contract.arrays import Bools
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.steps import NamedUnlabelled
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs.constraints import Apart, Connected, Needs, NoTwins, Roles, Unique, constant, matches
+from perin.graphs.graph import Property
+from perin.labels.space import fold
+
+if TYPE_CHECKING:
+    from perin.frameworks.framework import Framework
+
+Floats = NDArray[np.float64]
+
+HARD = 1e4
+"""The cost of breaking a hard rule, more than everything else in a graph."""
+BARRED = -HARD / 2
+"""Less than anything gains that breaks no hard rule."""
+
+_REMEMBERED = 20_000
+
+
+def cost(rate: float) -> float:
+    """What breaking a rule costs that gold graphs break at this rate."""
+    return HARD if rate <= 0 else float(-np.log(rate))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Traits:
+    """What the rules say about nodes of one label; costs are 0 where nothing speaks against it.  L edge labels.
+
+    Sets of rules and of edge labels are integers with a bit for each.
+    """
+
+    out: list[float]
+    """[L]: the cost of a role of each label that leaves such a node."""
+    into: list[float]
+    """[L]: the cost of a role of each label that leads to it."""
+    of: int
+    """The conditional rules that speak of such a source."""
+    bad: int
+    """The conditional rules that such a target breaks."""
+    needs: int
+    """The needs that it has."""
+    barred: int
+    """The edge labels that can't lead from it to a constant; of a constant, those that can't lead to it."""
+    is_constant: bool
+    protected: bool
+    """Whether the node is never left out."""
+    lacks: tuple[str, ...]
+    """The properties that it can't have."""
+    stem: str | None
+    """Its label without the sense, where two nodes of one reading are seldom or never."""
+    source_costs: Floats
+    target_costs: Floats
+    bars: Bools
+
+    def possible(self, properties: tuple[Property, ...]) -> tuple[Property, ...]:
+        """The properties, of those that classifiers chose, that such a node can have."""
+        if not properties or not self.lacks:
+            return properties
+        return tuple(pair for pair in properties if pair.name not in self.lacks)
+
+
+@dataclass(frozen=True)
+class Need:
+    """A :class:`~perin.graphs.constraints.Needs` rule."""
+
+    incoming: bool
+    price: float
+    mask: Bools
+    """[L]: the edge labels that serve it."""
+    assignable: bool
+    """Whether such roles are unique, so that giving one to each node that needs it is an assignment."""
+
+
+class Rulebook:
+    """The rules of a framework for one vocabulary."""
+
+    def __init__(self, framework: Framework, vocabulary: Vocabulary) -> None:
+        self.labels = tuple(label or "" for label in vocabulary.edge_labels)
+        size = len(self.labels)
+        self.owned, self.multilabel = framework.owned, framework.multilabel
+        self.fixed = framework.fixed_edges
+        self.least_joint = framework.least_joint
+        self.markers = np.array([label in framework.markers for label in vocabulary.edge_labels], dtype=np.bool_)
+        mended = {rule for mend in framework.mends for rule in mend.rules}
+        self._rules = [rule for rule in framework.constraints if rule not in mended]
+        self.twin_cost, self._twins = 0.0, [rule for rule in self._rules if isinstance(rule, NoTwins)]
+        once = {False: np.zeros(size), True: np.zeros(size)}
+        self.apart: list[tuple[Bools, Bools, float]] = []
+        for rule in self._rules:
+            if isinstance(rule, Unique):
+                once[rule.incoming] = np.maximum(once[rule.incoming], self._mask(rule.labels) * cost(rule.rate))
+            elif isinstance(rule, Apart):
+                self.apart.append((self._mask(rule.first), self._mask(rule.second), cost(rule.rate)))
+            elif isinstance(rule, Connected):
+                self.least_joint = rule.rate / (1 + rule.rate)
+            elif isinstance(rule, NoTwins):
+                self.twin_cost = cost(rule.rate)
+        self.once = once
+        """By direction (incoming or not), [L]: the cost of a second role of each label."""
+        self.once_out, self.once_in = once[False].tolist(), once[True].tolist()
+        self._set_needs([rule for rule in self._rules if isinstance(rule, Needs)])
+        self._set_roles([rule for rule in self._rules if isinstance(rule, Roles)])
+        self.sides = [
+            sum(int(first[label]) << 2 * at | int(second[label]) << 2 * at + 1 for at, (first, second, _) in rules)
+            for rules in [list(enumerate(self.apart))]
+            for label in range(size)
+        ]
+        """[L]: the bits 2n and 2n + 1 say on which side of the n-th rule about roles apart a label is."""
+        self._signatures, self._lexical = vocabulary.signatures, framework.lexical_labels
+        self._unlabelled = {step.name for step in framework.steps if isinstance(step, NamedUnlabelled)}
+        self._required = framework.required
+        self._traits: dict[tuple[str, bool], Traits] = {}
+
+    def _set_needs(self, rules: list[Needs]) -> None:
+        self.needs: list[Need] = []
+        self.served = {False: [0] * len(self.labels), True: [0] * len(self.labels)}
+        """By direction, [L]: the needs that a role of each label serves, of its source or of its target."""
+        self._needy = [rule.nodes for rule in rules]
+        for number, rule in enumerate(rules):
+            mask = self._mask(rule.labels)
+            assignable = bool(mask.any() and (self.once[rule.incoming][mask] > 0).all())
+            self.needs.append(Need(rule.incoming, cost(rule.rate), mask, assignable))
+            for label in np.flatnonzero(mask).tolist():
+                self.served[rule.incoming][label] |= 1 << number
+
+    def _set_roles(self, rules: list[Roles]) -> None:
+        self._ends = [(rule, self._mask(rule.labels) * cost(rule.rate)) for rule in rules if rule.of == ".*"]
+        self._conditional = [rule for rule in rules if rule.of != ".*"]
+        prices = [self._mask(rule.labels) * cost(rule.rate) for rule in self._conditional]
+        self.pair_costs = np.array(prices).reshape(-1, len(self.labels))
+        self._pair_costs = self.pair_costs.tolist()
+
+    def _mask(self, pattern: str) -> Bools:
+        return np.array([matches(pattern, label) for label in self.labels], dtype=np.bool_)
+
+    def traits(self, nodes: Nodes) -> list[Traits]:
+        """What the rules say about each node."""
+        known = self._traits
+        found = [known.get(key) for key in zip(nodes.labels, nodes.flags.tolist(), strict=True)]
+        if None not in found:
+            return found  # type: ignore[return-value]
+        if len(known) > _REMEMBERED:
+            known.clear()
+        return [
+            traits or self._remember(label, flag)
+            for traits, label, flag in zip(found, nodes.labels, nodes.flags.tolist(), strict=True)
+        ]
+
+    def _remember(self, label: str, flag: bool) -> Traits:
+        made = self._traits[label, flag] = self._make_traits(label, flag)
+        return made
+
+    def _make_traits(self, label: str, flag: bool) -> Traits:
+        name = constant(label) if flag else "" if label in self._unlabelled else label
+        source, target = np.zeros((2, len(self.labels)))
+        for rule, costs in self._ends:
+            if not matches(rule.source, name):
+                source = np.maximum(source, costs)
+            if not matches(rule.target, name):
+                target = np.maximum(target, costs)
+        lacks = () if flag else self._signatures.bars(label, self._lexical)
+        bars = self._impossible(label) if flag else np.isin(self.labels, lacks)
+        stems = [] if flag else [stem for rule in self._twins if (stem := rule.stem(name))]
+        return Traits(
+            source.tolist(),
+            target.tolist(),
+            _bits(matches(rule.of, name) for rule in self._conditional),
+            _bits(not matches(rule.target, name) for rule in self._conditional),
+            _bits(matches(pattern, name) for pattern in self._needy),
+            _bits(bars.tolist()),
+            flag,
+            label == self._required,
+            lacks,
+            stems[0] if stems else None,
+            source,
+            target,
+            bars,
+        )
+
+    def _impossible(self, value: str) -> Bools:
+        closed = self._signatures.values
+        found = [label in closed and fold(value) not in closed[label] for label in self.labels]
+        return np.array(found, dtype=np.bool_)
+
+    def price(self, source: Traits, target: Traits, label: int) -> float:
+        """What rules about its ends say against a role."""
+        price = source.out[label] + target.into[label]
+        if rules := source.of & target.bad:
+            price += sum(costs[label] for at, costs in enumerate(self._pair_costs) if rules >> at & 1)
+        if target.is_constant and (source.barred | target.barred) >> label & 1:
+            price += HARD
+        return price
+
+    def prices(self, sources: list[Traits], targets: list[Traits]) -> Floats:
+        """[M, L]: the prices of each label for M pairs of nodes."""
+        found: Floats = np.array([each.source_costs for each in sources])
+        found += np.array([each.target_costs for each in targets])
+        for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+            if rules := source.of & target.bad:
+                for at, costs in enumerate(self.pair_costs):
+                    if rules >> at & 1:
+                        found[row] += costs
+            if target.is_constant and (source.barred | target.barred):
+                found[row] += HARD * (source.bars | target.bars)
+        return found
+
+
+_BOOKS: dict[tuple[int, int], tuple[Framework, Vocabulary, Rulebook]] = {}
+
+
+def rulebook(framework: Framework, vocabulary: Vocabulary) -> Rulebook:
+    """The rules of a framework for a vocabulary; made once for each two of them."""
+    key = id(framework), id(vocabulary)
+    known = _BOOKS.get(key)
+    if known is None:
+        if len(_BOOKS) > 64:
+            _BOOKS.clear()
+        known = _BOOKS[key] = framework, vocabulary, Rulebook(framework, vocabulary)  # which keeps the ids theirs
+    return known[2]
+
+
+def _bits(flags: Iterable[bool]) -> int:
+    return sum(1 << at for at, flag in enumerate(flags) if flag)
