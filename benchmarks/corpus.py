@@ -24,7 +24,7 @@ from machine import describe
 import perin
 from perin.bulk.corpus import Progress
 from perin.bulk.processes import Bad
-from perin.bulk.summary import Mark
+from perin.bulk.shards import Mark
 from perin.graphs.codecs.registry import load
 
 MACHINES = (1, 10, 100)

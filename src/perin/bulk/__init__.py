@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from perin.bulk.cluster import RayParser
 from perin.bulk.corpus import parse_corpus
-from perin.bulk.summary import Summary
+from perin.bulk.shards import Summary
 
 __all__ = ["RayParser", "Summary", "parse_corpus"]

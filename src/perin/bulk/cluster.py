@@ -13,9 +13,8 @@ from typing import Any
 
 from perin.bulk.plan import Settings
 from perin.bulk.processes import ATTEMPTS, Bad
-from perin.bulk.shards import Job, Loader, ModelLoader, mrp_lines, parse_stream
+from perin.bulk.shards import Job, Loader, Mark, ModelLoader, mrp_lines, parse_stream
 from perin.bulk.storage import Held
-from perin.bulk.summary import Mark
 from perin.errors import InputError, MissingDependencyError, PerinError, UsageError
 
 _PATIENCE = 0.5

@@ -8,9 +8,8 @@ from typing import Any
 
 from perin.bulk.plan import Plan, Settings, agreed_plan, check_paths
 from perin.bulk.processes import Bad, parse_locally
-from perin.bulk.shards import Job, Loader, ModelLoader, finished
+from perin.bulk.shards import Job, Loader, Mark, ModelLoader, Summary, finished
 from perin.bulk.storage import Folder, expanded, folder
-from perin.bulk.summary import Mark, Summary
 from perin.errors import UsageError
 
 ENGINES = ("local", "ray")

@@ -16,9 +16,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from perin.bulk.shards import Job
+from perin.bulk.shards import Job, Mark
 from perin.bulk.storage import Held
-from perin.bulk.summary import Mark
 from perin.errors import PerinError
 
 ATTEMPTS = 3

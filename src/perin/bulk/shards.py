@@ -1,27 +1,99 @@
 """One shard after the other: read, parse, write, mark as done.
 
-This is all that a worker does, whoever has started it.
+This is all that a worker does, whoever has started it.  Marks say how the sentences fared; a summary adds them up.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-from collections import deque
+import json
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO, Protocol
 
 from perin.bulk.plan import Plan, Settings
 from perin.bulk.reading import Record, read_part
 from perin.bulk.storage import Folder, folder
-from perin.bulk.summary import Failure, Mark
-from perin.errors import InputError, MissingDependencyError
+from perin.errors import InputError, MissingDependencyError, one_line
 from perin.graphs.codecs.mrp import encode_line
 from perin.graphs.graph import Graph
 
 ROWS = 1024
 """Rows of a Parquet file that are kept in memory and written as one group."""
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A sentence that could not be parsed."""
+
+    id: str
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass
+class Mark:
+    """What the completion mark of a shard says: the size of its output, and how its sentences fared."""
+
+    shard: int
+    size: int = 0
+    parsed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    def encode(self) -> bytes:
+        """As it is written beside the output of the shard."""
+        return (json.dumps(asdict(self), ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+    @classmethod
+    def decode(cls, content: bytes) -> Mark | None:
+        """From what :meth:`encode` wrote; None from anything else."""
+        try:
+            data = json.loads(content)
+            failures = [Failure(**failure) for failure in data.pop("failures")]
+            return cls(failures=failures, **data)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+
+@dataclass
+class Summary:
+    """What is done of the shards of a rank, this time or earlier."""
+
+    shards: int
+    done: int = 0
+    parsed: int = 0
+    failed: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """How many sentences failed for which reason; numbers in reasons are replaced by N."""
+    bad: dict[int, str] = field(default_factory=dict)
+    """What is wrong with shards that could not be done."""
+
+    def add(self, mark: Mark) -> None:
+        """Count a shard that is done."""
+        self.done += 1
+        self.parsed += mark.parsed
+        self.failed += len(mark.failures)
+        self.reasons.update(_NUMBER.sub("N", failure.reason) for failure in mark.failures)
+
+    @property
+    def exit_code(self) -> int:
+        """0: all sentences are parsed; 1: some of them failed; 2: shards could not be done."""
+        return 2 if self.done < self.shards else 1 if self.failed else 0
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        yield f"{self.done} of {self.shards} shards done: {self.parsed} sentences parsed, {self.failed} failed"
+        for reason, count in self.reasons.most_common():
+            yield f"{count} failed: {one_line(reason)}"
+        for shard, reason in sorted(self.bad.items()):
+            yield f"shard {shard} not done: {one_line(reason)}"
 
 
 class Parsed(Protocol):

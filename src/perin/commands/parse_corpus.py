@@ -82,7 +82,7 @@ def _bar() -> Progress:
 
     from perin.bulk.corpus import Progress
     from perin.bulk.processes import Bad
-    from perin.bulk.summary import Mark
+    from perin.bulk.shards import Mark
 
     class Bar(Progress):
         """Sentences of all shards on a terminal."""

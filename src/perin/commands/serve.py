@@ -2,7 +2,8 @@
 
 http://localhost:8080/ is the page, /docs describes the interface, /process and /models are those of UDPipe's service.
 The service stops on SIGINT or SIGTERM when the requests that it has begun are answered.
-Needs optional packages: pip install 'perin[serve]'.
+With --mcp it speaks the Model Context Protocol on standard input and output instead, for language models.
+Needs optional packages: pip install 'perin[serve]', with --mcp 'perin[mcp]'.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ KEYS = "PERIN_KEYS"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin serve``."""
     add = parser.add_argument
+    add("--mcp", action="store_true", help="serve four tools to a language model on standard input and output instead")
     add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
     add("--port", type=int, default=8080, help="port to listen on (default: 8080; 0: any that is free)")
     add("--models", nargs="+", metavar="M", help="models: folders, names in the box, or organisation/name on the hub")
@@ -40,6 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
+    if arguments.mcp:
+        return _serve_tools()
     try:
         from perin.serving.server import serve
     except ImportError as error:
@@ -47,7 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     from perin.model.sources import bundled
     from perin.serving.service import Settings
 
-    options = {name: value for name, value in vars(arguments).items() if name not in ("keys", "models", "origins")}
+    options = {
+        name: value for name, value in vars(arguments).items() if name not in ("keys", "mcp", "models", "origins")
+    }
     if any(value <= 0 for name, value in options.items() if name not in ("host", "port", "drain")):
         raise UsageError("limits and the number of workers must be positive")
     settings = Settings(
@@ -57,6 +63,15 @@ def run(arguments: argparse.Namespace) -> int:
         **options,
     )
     serve(settings)
+    return 0
+
+
+def _serve_tools() -> int:
+    try:
+        from perin.serving.model_context import create_server
+    except ImportError as error:
+        raise MissingDependencyError(error.name or "mcp", "perin serve --mcp", "mcp") from None
+    create_server().run()
     return 0
 
 
