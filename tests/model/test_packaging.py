@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +16,12 @@ import safetensors.numpy
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
+import perin
 from perin.errors import ModelError, UsageError
 from perin.graphs.codecs.registry import dump
 from perin.model.folder import ModelFolder, Quantization
 from perin.model.model import Model
-from perin.model.packaging import pieces_for, texts_in, write_package
+from perin.model.packaging import pieces_for, texts_in, write_package, write_wheel
 from perin.model.weights import WORDS
 from perin.network.encoders.pruning import pieces_of
 from perin.network.settings import NetworkSettings
@@ -184,3 +189,40 @@ def test_a_model_of_some_of_the_treebanks(run, texts, tmp_path):
         described(run, treebanks={"drg-eng"})
     with pytest.raises(UsageError, match="needs at least one treebank"):
         described(run, treebanks=())
+
+
+def test_a_wheel_is_installed_and_found(run, texts, tmp_path):
+    (folder := tmp_path / "toy_model").mkdir()
+    write_package(described(run, 8), folder)
+    wheel = write_wheel(folder, tmp_path, "1.2")
+    assert wheel.name == "perin_toy_model-1.2-py3-none-any.whl"
+    content = wheel.read_bytes()
+    assert write_wheel(folder, tmp_path, "1.2").read_bytes() == content
+    place = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(place)]
+    subprocess.run([*command, str(wheel)], check=True, capture_output=True)
+    assert (place / "perin_models" / "toy_model" / "config.json").is_file()
+    source = str(Path(perin.__file__).parents[1])
+    child = "import perin; p = perin.load('toy_model', threads=1); print(p, len(p.parse('Rain!').nodes) > 0)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((source, str(place))), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", child], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "Parser(eds-eng, ucca-eng) True\n"
+
+
+@pytest.mark.parametrize(("name", "version"), [("to-y", "1"), ("_toy", "1"), ("toy", "x"), ("toy", "")])
+def test_names_and_versions_that_wheels_can_t_have(tmp_path, name, version):
+    (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match=r"package|version"):
+        write_wheel(tmp_path / name, tmp_path, version)
+
+
+def test_the_wheel_of_this_package_stays_below_the_limit_of_pypi():
+    """Of the models only eng is inside; the others have to be left out by name patterns."""
+    box = Path(perin.__file__).parent
+    size = sum(path.stat().st_size for path in box.rglob("*") if path.is_file() and _is_in_the_wheel(path, box))
+    assert size < 95e6
+
+
+def _is_in_the_wheel(path, box):
+    inside = path.relative_to(box).parts
+    return "__pycache__" not in inside and (inside[0] != "models" or inside[1] == "eng")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perin.graphs.codecs.registry import load
-from perin.model.sources import BOX, bundled
+from perin.model.sources import installed
 from perin.parsing.inference import parse_batch, predictions
 from perin.parsing.parser import Parser
 from perin.text import tokenize
@@ -29,7 +29,7 @@ def sentences(shared):
 
 
 def english_models():
-    return [name for name in bundled() if any(BOX.glob(f"{name}/vocabularies/*-eng.json"))]
+    return [name for name, folder in installed().items() if any(folder.glob("vocabularies/*-eng.json"))]
 
 
 @pytest.fixture(params=["random", *english_models()])

@@ -50,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--budget", type=float, default=5.0, metavar="SECONDS", help="search time for the score of a graph")
     add("--note", default="", metavar="TEXT", help="a sentence or two that the card begins with")
     add("--no-scores", action="store_true", help="don't score the new model; --data then serves --bits and vocabulary")
+    add("--wheel", metavar="VERSION", help="also write a wheel of this version beside the folder, for pip install")
     add_threads(parser, "cores to use (default: all)")
 
 
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from perin.files import whole_folder
     from perin.model.cards import write_card
     from perin.model.folder import ModelFolder, change_config
-    from perin.model.packaging import needed_pieces, write_package
+    from perin.model.packaging import needed_pieces, write_package, write_wheel
     from perin.model.sources import model_folder
     from perin.parsing.evaluation import dev_graphs
     from perin.parsing.parser import LONGEST, Parser
@@ -97,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
             ),
             end="",
         )
+    if arguments.wheel is not None:
+        _say(f"wrote {write_wheel(arguments.output, arguments.output.parent, arguments.wheel)}")
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perin.model.folder import CARD, ENCODER, ModelFolder
-from perin.model.sources import bundled, model_folder, treebank_names
+from perin.model.sources import installed, treebank_names
 from perin.network.encoders.pruning import can_be_pruned
 from perin.network.encoders.sources import read_config
 
@@ -83,7 +83,7 @@ class ModelCard:
 
 def cards() -> list[ModelCard]:
     """The cards of the models that are installed, by name."""
-    return [read_card(model_folder(name), name) for name in bundled()]
+    return [read_card(folder, name) for name, folder in installed().items()]
 
 
 def read_card(folder: Path, name: str | None = None) -> ModelCard:

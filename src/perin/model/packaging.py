@@ -8,7 +8,11 @@ model's languages need.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import re
+import zipfile
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +22,8 @@ import regex
 
 from perin.errors import UsageError
 from perin.files import read_lines
-from perin.model.folder import ENCODER, WEIGHTS, ModelFolder, write_description
+from perin.model.folder import CARD, ENCODER, WEIGHTS, ModelFolder, write_description
+from perin.model.sources import NAMESPACE
 from perin.model.trained import has_known_encoder, inference_network
 from perin.model.weights import (
     SCALE,
@@ -131,3 +136,50 @@ def texts_in(data: Path, language: str) -> Iterator[str]:
             for number, line in enumerate(read_lines(path)):
                 if number % 4 == 1:
                     yield line
+
+
+# A model as a Python package.
+
+
+def write_wheel(folder: Path, place: Path, version: str) -> Path:
+    """Write a wheel that installs the model of a folder, under the folder's name, where ``perin.load`` finds it.
+
+    Contents and compression are the same each time.  Returns the wheel's path.
+    """
+    name = folder.name
+    if not re.fullmatch(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*", name):
+        raise UsageError(f"{name!r} can't be the name of a package; call the folder by letters, digits and underscores")
+    if not re.fullmatch(r"\d+(\.\d+)*", version):
+        raise UsageError(f"{version!r} is not a version; give numbers with dots, such as 1.0")
+    described = f"perin_{name}-{version}.dist-info"
+    treebanks = ", ".join(ModelFolder.read(folder).treebanks)
+    card = folder / CARD
+    metadata = (
+        f"Metadata-Version: 2.1\nName: perin-{name.replace('_', '-')}\nVersion: {version}\n"
+        f"Summary: A model of PERIN for {treebanks}\nRequires-Dist: perin\nDescription-Content-Type: text/markdown\n\n"
+        + (card.read_text(encoding="utf-8") if card.is_file() else "")
+    )
+    files: dict[str, bytes | Path] = {
+        f"{NAMESPACE}/{name}/{path.relative_to(folder).as_posix()}": path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    files[f"{described}/METADATA"] = metadata.encode()
+    files[f"{described}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: perin\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    wheel = place / f"perin_{name}-{version}-py3-none-any.whl"
+    record = []
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for inside, content in files.items():
+            data = content if isinstance(content, bytes) else content.read_bytes()
+            archive.writestr(_entry(inside), data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.append(f"{inside},sha256={digest},{len(data)}\n")
+        archive.writestr(_entry(f"{described}/RECORD"), "".join(record) + f"{described}/RECORD,,\n")
+    return wheel
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry

@@ -1,10 +1,16 @@
-"""Where a model's folder is: at a path, in the box (that is, in this package), or on the Hugging Face hub."""
+"""Where a model's folder is: at a path, installed (in this package or one of its own), or on the Hugging Face hub.
+
+A package with a model has nothing but the folder ``perin_models/NAME``, in no package in particular (a namespace
+package, PEP 420), so that any number of them can be installed side by side.  ``perin package --wheel`` makes one.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import perin
@@ -12,15 +18,33 @@ from perin.errors import MissingDependencyError, ModelError
 from perin.text.languages import LANGUAGES, checked
 
 BOX = Path(perin.__file__).parent / "models"
-"""The models that come with the package, each a folder."""
+"""The models that come with this package, each a folder."""
+NAMESPACE = "perin_models"
+"""The folder with a model in a package of its own."""
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _HUB_FILES = ["config.json", "weights.safetensors", "README.md", "vocabularies/*.json", "encoder/*"]
 
 
-def bundled(box: Path | None = None) -> list[str]:
-    """The names of the models in the box."""
-    return sorted(path.parent.name for path in (box or BOX).glob("*/config.json"))
+def installed() -> dict[str, Path]:
+    """The folders of the models that are in the box, by name; those of this package go first."""
+    found: dict[str, Path] = {}
+    for box in _boxes():
+        for path in sorted(box.glob("*/config.json")):
+            found.setdefault(path.parent.name, path.parent)
+    return dict(sorted(found.items()))
+
+
+def _boxes() -> Iterator[Path]:
+    yield BOX
+    spec = importlib.util.find_spec(NAMESPACE)
+    if spec is not None:
+        yield from map(Path, spec.submodule_search_locations or ())
+
+
+def bundled() -> list[str]:
+    """The names of the models that are in the box."""
+    return list(installed())
 
 
 def default_model(framework: str | None, language: str | None) -> str:
@@ -31,14 +55,15 @@ def default_model(framework: str | None, language: str | None) -> str:
     """
     spoken = checked(language or "eng")
     wanted = f"{framework}-{spoken}" if framework else spoken
+    folders = installed()
     fitting = [
         name
-        for name in bundled()
-        if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in treebank_names(BOX / name))
+        for name, folder in folders.items()
+        if any(wanted in (treebank, treebank.rpartition("-")[2]) for treebank in treebank_names(folder))
     ]
     if not fitting:
         raise ModelError(f"no model in the box is for {wanted}; {_remedy()}")
-    return wanted if wanted in fitting else max(fitting, key=lambda name: _dev_score(BOX / name, wanted))
+    return wanted if wanted in fitting else max(fitting, key=lambda name: _dev_score(folders[name], wanted))
 
 
 def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, offline: bool = False) -> Path:
@@ -51,10 +76,11 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
     text = os.fspath(name)
     if os.path.isdir(text):
         return Path(text)
-    if text in bundled():
-        return BOX / text
+    folders = installed()
+    if text in folders:
+        return folders[text]
     if spoken_by_name(text):
-        return BOX / default_model(None, text)
+        return folders[default_model(None, text)]
     if _HUB_NAME.fullmatch(text) and not text.startswith("."):
         return _hub_folder(text, revision, offline)
     raise ModelError(f"there is no folder {text}, and no model in the box is called so; {_remedy()}")
@@ -78,8 +104,11 @@ def _dev_score(folder: Path, treebank: str) -> float:
 
 
 def _remedy() -> str:
-    names = ", ".join(f"{name} ({', '.join(treebank_names(BOX / name))})" for name in bundled()) or "none yet"
-    return f"in the box are: {names}. Give one of these, the path of a model's folder, or organisation/name on the hub"
+    names = ", ".join(f"{name} ({', '.join(treebank_names(folder))})" for name, folder in installed().items())
+    return (
+        f"in the box are: {names or 'none yet'}. Give one of these, the path of a model's folder, or organisation/name "
+        "on the hub; more models are packages of their own, such as perin-multi"
+    )
 
 
 def _hub_folder(name: str, revision: str | None, offline: bool) -> Path:

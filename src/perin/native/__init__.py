@@ -63,5 +63,5 @@ def whole(path: Path) -> bool:
     return max(ends) <= size
 
 
-_OTHERS = (b"\xcf\xfa\xed\xfe",)
-"""How libraries of other systems begin: Mach-O."""
+_OTHERS = (b"\xcf\xfa\xed\xfe", b"MZ\x90\x00", b"MZx\x00")
+"""How libraries of other systems begin: Mach-O, Windows (by two compilers)."""
