@@ -159,8 +159,7 @@ def test_broken_gold_is_an_error_and_broken_system_graphs_are_told(gold, tmp_pat
 
 def test_what_could_not_be_proven_is_told(gold, capsys, monkeypatch):
     from perin.scoring.metrics import METRICS, Comparison
-    from perin.scoring.metrics.metric import Metric
-    from perin.scoring.tally import Tally
+    from perin.scoring.metrics.metric import Metric, Tally
 
     def compare(graph, other, seconds):
         unproven = graph.id == "1"
@@ -170,7 +169,7 @@ def test_what_could_not_be_proven_is_told(gold, capsys, monkeypatch):
     assert main(["score", gold, gold, "--json"]) == 0
     output, errors = capsys.readouterr()
     assert json.loads(output)["exact"] == 1
-    assert "graph 1: found 2 matches and proved that there are no more than 3 in 10 s" in errors
+    assert "graph 1: found 2 matches and proved that there are no more than 3 with a budget of 10 s" in errors
     assert "graph 2: counts by type are those of one of several" in errors
 
 

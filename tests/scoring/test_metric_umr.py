@@ -2,7 +2,7 @@
 
 from perin.graphs.codecs.registry import loads
 from perin.scoring import score
-from perin.scoring.tally import Tally
+from perin.scoring.metrics.metric import Tally
 
 GOLD = f"""# document = czech_umr-7.umr
 {"#" * 80}

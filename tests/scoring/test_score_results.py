@@ -58,7 +58,9 @@ def test_the_keys_that_other_programs_read():
     ],
 )
 def test_keys_of_other_metrics(metric, keys):
-    found = perin.score([GOLD], [SYSTEM], metric).as_json()
+    framework = {"edm": "eds", "sdp": "dm", "ucca": "ucca", "smatch": "amr"}[metric]
+    sides = [[replace(side, framework=framework)] for side in (GOLD, SYSTEM)]
+    found = perin.score(*sides, metric).as_json()
     assert list(found) == ["metric", *keys, "seconds"]
     if metric == "ucca":
         assert list(found["labeled"]) == list(found["unlabeled"]) == ["primary", "remote"]

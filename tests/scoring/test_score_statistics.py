@@ -8,9 +8,9 @@ import pytest
 
 from perin import UsageError
 from perin.scoring.metrics import METRICS, Comparison
+from perin.scoring.metrics.metric import Tally
 from perin.scoring.result import Block, GraphScore
 from perin.scoring.statistics import contrast, intervals
-from perin.scoring.tally import Tally
 
 
 def block(counts):

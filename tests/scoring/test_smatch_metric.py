@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from perin.graphs import dumps, load, loads
 from perin.scoring.metrics import METRICS
-from perin.scoring.tally import Tally
+from perin.scoring.metrics.metric import Tally
 
 PLENTY = 1e6
 GOLD = """

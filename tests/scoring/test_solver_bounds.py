@@ -15,17 +15,15 @@ from perin.scoring.items import items
 from perin.scoring.metrics.mrp import MRP_LEVELS, MRP_MAX_LEVELS
 from perin.scoring.solver.bounds import Ascent, best_map, relax
 from perin.scoring.solver.features import shared_features
-from perin.scoring.solver.problem import CAPACITY, _bases, build
-from perin.scoring.solver.program import Program
-from perin.scoring.solver.proof import Proof
+from perin.scoring.solver.problem import CAPACITY, Incumbent, Work, _bases, build
+from perin.scoring.solver.program import Program, Proof
 from perin.scoring.solver.restrictions import ucca_restrictions
 from perin.scoring.solver.search import climb
-from perin.scoring.solver.solution import Deadline, Incumbent
 
 some = settings(max_examples=40, deadline=None)
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4))
 weights = shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=st.integers(0, 5).map(float)))
-LATER = Deadline.after(1e6)
+ENOUGH = Work(1e6)
 
 
 def images(shape, brute):
@@ -79,7 +77,7 @@ def test_ascent_forbids_no_cell_of_a_better_map(data, framework, brute):
     every = [image for image in images(each.shape, brute) if lawful(each, image)]
     values = [each.value(image) for image in every]
     known = data.draw(st.sampled_from(sorted({0.0, *values})))
-    ascent = Ascent(each)
+    ascent = Ascent(each, ENOUGH)
     tightened = ascent.tighten(ascent.start(), known, rounds=data.draw(st.integers(1, 6)))
     for image, value in zip(every, values, strict=True):
         if value > known:
@@ -94,7 +92,7 @@ def test_ascent_forbids_no_cell_of_a_better_map(data, framework, brute):
 @some
 def test_more_rounds_never_raise_the_bound(data, framework, brute):
     each = problem(data, brute, framework)
-    ascent = Ascent(each)
+    ascent = Ascent(each, ENOUGH)
     bounds = []
     for rounds in (1, 2, 4, 8):
         tightened = ascent.tighten(ascent.start(), 0.0, rounds)
@@ -108,7 +106,7 @@ def test_more_rounds_never_raise_the_bound(data, framework, brute):
 def test_climbing_ends_at_a_lawful_map_no_worse_than_its_start(data, framework, brute):
     each = problem(data, brute, framework)
     start = data.draw(st.sampled_from([image for image in images(each.shape, brute) if lawful(each, image)]))
-    image, value = climb(each, start, LATER)
+    image, value = climb(each, start, ENOUGH)
     assert lawful(each, image)
     assert value == each.value(image) >= each.value(start)
 
@@ -125,9 +123,9 @@ def test_every_lawful_map_is_a_point_of_the_linear_program(data, framework, brut
     used = {i * each.shape[1] + j for i, j in enumerate(image) if j >= 0}
     for level in range(min(2, len(each.levels))):
         program.set_level(level)
-        bound = program.solve(LATER).bound
+        bound = program.solve(ENOUGH).bound
         program.fix({column: float(cell in used) for column, cell in enumerate(program.cells)})
-        point = program.solve(LATER).bound
+        point = program.solve(ENOUGH).bound
         program.fix({})
         value = each.level_value(image, level)
         if all(weight >= 0 for weight in each.levels[level].values()):
@@ -143,13 +141,13 @@ def test_demands_hold_and_forbidden_columns_stay_out(data, brute):
         return
     program = Program(each, each.allowed)
     program.set_level(0)
-    best = program.solve(LATER)
+    best = program.solve(ENOUGH)
     program.demand(0, round(best.bound) + 1)
-    assert program.solve(LATER).bound == -np.inf
+    assert program.solve(ENOUGH).bound == -np.inf
     program = Program(each, each.allowed)
     program.set_level(0)
     program.forbid(np.ones(len(best.reduced_costs), dtype=bool))
-    assert program.solve(LATER).bound == pytest.approx(0)
+    assert program.solve(ENOUGH).bound == pytest.approx(0)
 
 
 def test_a_map_outside_the_cells_in_question_may_be_the_best():
@@ -159,7 +157,7 @@ def test_a_map_outside_the_cells_in_question_may_be_the_best():
     each = build(features, [{"labels": 1}], (2, 2))
     incumbent = Incumbent(each)
     incumbent.offer(np.array([0, 1]), each.value(np.array([0, 1])))
-    proof = Proof(each, np.array([[True, False], [False, False]]), incumbent, LATER)
+    proof = Proof(each, np.array([[True, False], [False, False]]), incumbent, ENOUGH)
     assert proof.run() == 1
     assert proof.bound == 1
 
@@ -193,7 +191,7 @@ def test_swaps_are_judged_by_the_arcs_between_the_two_nodes():
     graph = Graph("1", nodes=(Node(0, "a"), Node(1, "a")), edges=(Edge(0, 1, "x"), Edge(0, 1, "y")))
     content = items(graph)
     each = build(shared_features(content, content, ["labels", "edges"]), [{"labels": 1, "edges": 1}], (2, 2))
-    image, value = climb(each, np.array([1, 0]), LATER)
+    image, value = climb(each, np.array([1, 0]), ENOUGH)
     assert image.tolist() == [0, 1]
     assert value == 4 * each.bases[0]
 

@@ -12,7 +12,7 @@ from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_anchors
 from perin.scoring import score
 from perin.scoring.metrics import METRICS
-from perin.scoring.tally import Tally
+from perin.scoring.metrics.metric import Tally
 
 TEXT = "Kim sleeps well."
 KIM, SLEEPS, WELL, DOT = (Anchor(0, 3),), (Anchor(4, 10),), (Anchor(11, 15),), (Anchor(11, 16),)
@@ -180,10 +180,11 @@ def test_ucca_by_passing_text_upwards(data, brute):
 
 @pytest.mark.parametrize("metric", ["edm", "ucca", "sdp"])
 def test_graphs_without_anchors_are_told(metric):
-    bare = replace(EDS, id="2", nodes=tuple(replace(node, anchors=None) for node in EDS.nodes))
-    (finding,) = score([EDS, bare], [EDS, bare], metric).findings
+    full = replace(EDS, framework={"edm": "eds", "ucca": "ucca", "sdp": "dm"}[metric])
+    bare = replace(full, id="2", nodes=tuple(replace(node, anchors=None) for node in full.nodes))
+    (finding,) = score([full, bare], [full, bare], metric).findings
     assert (
         str(finding)
         == f"graph 2: {metric} identifies nodes by their anchors, and 1 gold graph has none; use mrp or smatch"
     )
-    assert not score([EDS, bare], [EDS, bare]).findings
+    assert not score([full, bare], [full, bare]).findings

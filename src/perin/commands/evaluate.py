@@ -41,15 +41,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
     add_speed_options(parser)
     add("--free", action="store_true", help="graphs need not obey their framework's rules (to study the network)")
-    add("--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)")
+    add(
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=10.0,
+        help="seconds of search per graph (default: 10)",
+    )
     add("--revision", metavar="R", help="branch, tag or commit of a model on the hub")
     add("--offline", action="store_true", help="look for a model of the hub in the local cache only")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse, score and compare."""
-    from perin.commands.score import as_json, warn_of_doubt
     from perin.scoring.reading import read_gold, read_system
+    from perin.scoring.result import doubts
+    from perin.scoring.tables import as_json
 
     if not arguments.budget > 0:
         raise UsageError(f"--budget must be positive, found {arguments.budget:g}")
@@ -64,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     systems[arguments.model] = _parsed(arguments, chosen)
     results = {name: _scored(chosen, graphs, arguments) for name, graphs in systems.items()}
     for result in results.values():
-        warn_of_doubt(result, arguments.budget, _warn)
+        for finding in doubts(result, arguments.budget):
+            _warn(finding)
     if arguments.json:
         confidence = CONFIDENCE if arguments.against is not None else None
         print(json.dumps(as_json(results, per_graph=False, confidence=confidence), ensure_ascii=False))
@@ -124,8 +132,8 @@ def _scored(gold: list[Graph], system: list[Graph], arguments: argparse.Namespac
 
 
 def _texts(results: dict[str, Result]) -> Iterator[str]:
-    from perin.commands.score import contrasts_to_first
     from perin.scoring import tables
+    from perin.scoring.statistics import contrasts_to_first
 
     *others, ours = results
     yield tables.overview(results[ours])

@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perin.commands.options import add_threads, graph_format
 from perin.errors import UsageError
@@ -26,7 +26,6 @@ from perin.graphs.faults import Finding, Report
 
 if TYPE_CHECKING:
     from perin.scoring.result import GraphScore, Result
-    from perin.scoring.statistics import Contrast
 
 METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp", "umr")
 SHOWN = 3
@@ -52,7 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_threads(parser, "processes (default: 1)", 1)
     parser.add_argument(
-        "--budget", metavar="SECONDS", type=float, default=10.0, help="search time for one graph (default: 10)"
+        "--budget",
+        metavar="SECONDS",
+        type=float,
+        default=10.0,
+        help="seconds of search per graph (default: 10)",
     )
     parser.add_argument(
         "--from",
@@ -65,11 +68,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score; see the module's text."""
+    from perin.scoring.result import doubts
+    from perin.scoring.tables import as_json
+
     _refuse_nonsense(arguments)
     warn = Warnings("perin score")
     results = _scored(arguments, warn)
     for result in results.values():
-        warn_of_doubt(result, arguments.budget, warn)
+        for finding in doubts(result, arguments.budget):
+            warn(finding)
     warn.close()
     apart = [name for name, result in results.items() if all(graph.missing for graph in result.graphs)]
     for name in apart:
@@ -161,43 +168,9 @@ class Warnings:
                 print(f"{self.program}: warning: {count - SHOWN} more like this: {kind}", file=sys.stderr)
 
 
-def warn_of_doubt(result: Result, budget: float, warn: Report) -> None:
-    """Tell which correspondences could not be proven to be the best in time."""
-    for graph in result.graphs:
-        compared = graph.comparison
-        if not compared.exact:
-            message = f"found {compared.objective} matches and proved that there are no more than {compared.bound}"
-            warn(Finding(f"{message} in {budget:g} s; give a higher --budget", graph=graph.id))
-        elif not compared.settled:
-            message = "counts by type are those of one of several equally good correspondences"
-            warn(Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id))
-
-
-def as_json(results: Mapping[str, Result], *, per_graph: bool, confidence: float | None) -> dict[str, Any]:
-    """The numbers of one system, or of several with their contrasts to the first."""
-    from perin.scoring.statistics import intervals
-
-    data = {}
-    for name, result in results.items():
-        data[name] = result.as_json(per_graph=per_graph)
-        if confidence is not None:
-            found = intervals(result.total, confidence)
-            bounds = {key: [interval.low, interval.high] for key, interval in found.items()}
-            data[name]["confidence"] = {"percent": confidence, **bounds}
-    if len(data) == 1:
-        return data.popitem()[1]
-    whole: dict[str, Any] = {"systems": data}
-    if confidence is not None:
-        whole["contrasts"] = {
-            name: {"difference": each.difference, "interval": [each.interval.low, each.interval.high], "p": each.p}
-            for name, each in contrasts_to_first(results, confidence).items()
-        }
-    return whole
-
-
 def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iterable[str]:
     from perin.scoring import tables
-    from perin.scoring.statistics import intervals
+    from perin.scoring.statistics import contrasts_to_first, intervals
 
     if arguments.per_graph:
         for name, result in results.items():
@@ -210,11 +183,3 @@ def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iter
     yield tables.by_type(results)
     if arguments.confidence is not None and len(results) > 1:
         yield tables.contrasts(next(iter(results)), contrasts_to_first(results, arguments.confidence))
-
-
-def contrasts_to_first(results: Mapping[str, Result], confidence: float) -> dict[str, Contrast]:
-    """Every system after the first compared with the first."""
-    from perin.scoring.statistics import contrast
-
-    (_, first), *others = results.items()
-    return {name: contrast(first.total, other.total, confidence) for name, other in others}

@@ -17,7 +17,10 @@ from perin.scoring.reading import Source, pair, read_gold, read_system
 from perin.scoring.result import GraphScore, Result
 
 BUDGET = 10.0
-"""Seconds that the search for the correspondence of one pair of graphs may take."""
+"""The search for the correspondence of one pair of graphs may do the work of about so many seconds.
+
+It counts steps instead of looking at a clock, so that scores depend neither on the machine nor on its load.
+"""
 
 Pair = tuple[Graph, Graph | None]
 
@@ -54,6 +57,7 @@ def score(
 
     wanted = read_gold(gold, format, report=note)
     chosen = chosen or usual_metric(wanted)
+    check_fit(chosen, wanted)
     report_unfit(chosen, wanted, note)
     pairs = pair(wanted, read_system(system, format, report=note), report=note)
     stream = score_pairs(pairs, chosen, jobs=jobs, budget=budget)
@@ -151,7 +155,7 @@ def score_pairs(
 
 
 def prepare(metric: str) -> None:
-    """Import what a metric needs, so that it is no part of the first graph's seconds."""
+    """Import what a metric needs, so that it is no part of the first graph's time."""
     if find_metric(metric).searches:
         importlib.import_module("perin.scoring.solver.solve")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -119,3 +119,20 @@ def items(graph: Graph) -> Items:
         attributes=tuple(attributes),
         remote=frozenset(remote),
     )
+
+
+def matches(gold: Items, system: Items, pairs: Sequence[tuple[int, int]]) -> dict[str, int]:
+    """How many items of each type correspond if these nodes do."""
+    image = dict(pairs)
+    system_edges, system_attributes = frozenset(system.edges), frozenset(system.attributes)
+    found = {
+        "tops": sum(image.get(top) in system.tops for top in gold.tops),
+        "labels": sum(gold.labels[i] is not None and gold.labels[i] == system.labels[j] for i, j in pairs),
+        "properties": sum(len(gold.properties[i] & system.properties[j]) for i, j in pairs),
+        "anchors": sum(gold.anchors[i] is not None and gold.anchors[i] == system.anchors[j] for i, j in pairs),
+        "edges": sum((image.get(edge[0]), image.get(edge[1]), *edge[2:]) in system_edges for edge in gold.edges),
+        "attributes": sum(
+            (image.get(item[0]), image.get(item[1]), *item[2:]) in system_attributes for item in gold.attributes
+        ),
+    }
+    return found

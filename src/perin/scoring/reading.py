@@ -27,6 +27,10 @@ Key: TypeAlias = tuple[str | None, str | None, str]
 _NO_TIME = "has no 'time' of the form YYYY-MM-DD, so official scorers ignore the graph; add the field"
 
 
+ANCHORED = 4_000_000
+"""The most characters that the nodes of a graph may cover in all: metrics compare sets of characters."""
+
+
 def read_gold(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:
     """The gold graphs, of those with the same key the last; a graph that can't be used is an InputError."""
     chosen: dict[Key, Graph] = {}
@@ -92,7 +96,10 @@ def _located(
         placed = ((None, None, graph) for graph in source)
     for name, line, graph in placed:
         findings = structural_findings(graph, name, line)
-        usable = _ends_are_nodes(graph)
+        if (covered := _covered(graph)) > ANCHORED:
+            message = f"the nodes cover {covered} characters in all; at most {ANCHORED} can be compared"
+            findings.insert(0, Finding(message, name, line, graph.id))
+        usable = covered <= ANCHORED and _ends_are_nodes(graph)
         if gold and not usable:
             strict(findings[0])
         for finding in findings:
@@ -179,6 +186,11 @@ def _strict_and(report: Report) -> Report:
 def _ends_are_nodes(graph: Graph) -> bool:
     ids = {node.id for node in graph.nodes}
     return ids.issuperset(graph.tops) and all(edge.source in ids and edge.target in ids for edge in graph.edges)
+
+
+def _covered(graph: Graph) -> int:
+    length = len(graph.input or "")
+    return sum(max(0, min(end, length) - max(start, 0)) for node in graph.nodes for start, end in node.anchors or ())
 
 
 @lru_cache

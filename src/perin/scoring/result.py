@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from perin.graphs.faults import Finding
-from perin.scoring.metrics.metric import Comparison, Metric
-from perin.scoring.tally import Tally
+from perin.scoring.metrics.metric import Comparison, Metric, Tally
 
 ENGLISH = "eng"
 TRACKS = ("cross-framework", "cross-lingual")
@@ -163,6 +162,21 @@ class Result:
                 "correspondence": [list(pair) for pair in comparison.pairs],
             }
         return data
+
+
+def doubts(result: Result, budget: float) -> Iterator[Finding]:
+    """The graphs whose correspondence is not proven to be the best, with the reason."""
+    for graph in result.graphs:
+        compared = graph.comparison
+        if compared.rough:
+            message = "the graphs are too large for an exact search"
+            yield Finding(f"{message}; what was found, {compared.objective} matches, may be too few", graph=graph.id)
+        elif not compared.exact:
+            message = f"found {compared.objective} matches and proved that there are no more than {compared.bound}"
+            yield Finding(f"{message} with a budget of {budget:g} s; give a higher --budget", graph=graph.id)
+        elif not compared.settled:
+            message = "counts by type are those of one of several equally good correspondences"
+            yield Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id)
 
 
 def _nested_all(numbers: dict[str, dict[str, float]]) -> dict[str, Any]:

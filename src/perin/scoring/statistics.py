@@ -5,12 +5,12 @@ Graphs are drawn with replacement from those that were scored; random numbers ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from perin.errors import UsageError
-from perin.scoring.result import Block
+from perin.scoring.result import Block, Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +78,12 @@ def contrast(first: Block, second: Block, confidence: float = 95.0) -> Contrast:
         change = _f1(two.sum(0) - shift) - _f1(one.sum(0) + shift)
         extreme += int((np.abs(change) >= abs(observed) - 1e-12).sum())
     return Contrast(observed, _interval(differences, confidence), (extreme + 1) / (SAMPLES + 1))
+
+
+def contrasts_to_first(results: Mapping[str, Result], confidence: float) -> dict[str, Contrast]:
+    """Every system after the first compared with the first."""
+    (_, first), *others = results.items()
+    return {name: contrast(first.total, other.total, confidence) for name, other in others}
 
 
 def _counts(block: Block, key: str) -> NDArray[np.float64]:

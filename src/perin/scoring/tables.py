@@ -1,11 +1,13 @@
-"""Scores as tables for people, in percent."""
+"""Scores of one system or several: tables for people, in percent, and JSON for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from perin.errors import one_line
 from perin.scoring.result import TRACKS, Block, Result
-from perin.scoring.statistics import Contrast, Interval
+from perin.scoring.statistics import Contrast, Interval, contrasts_to_first, intervals
 
 Row = Sequence[str]
 
@@ -69,6 +71,26 @@ def contrasts(first: str, others: Mapping[str, Contrast]) -> str:
     return _aligned(rows)
 
 
+def as_json(results: Mapping[str, Result], *, per_graph: bool, confidence: float | None) -> dict[str, Any]:
+    """The numbers of one system, or of several with their contrasts to the first."""
+    data = {}
+    for name, result in results.items():
+        data[name] = result.as_json(per_graph=per_graph)
+        if confidence is not None:
+            found = intervals(result.total, confidence)
+            bounds = {key: [interval.low, interval.high] for key, interval in found.items()}
+            data[name]["confidence"] = {"percent": confidence, **bounds}
+    if len(data) == 1:
+        return data.popitem()[1]
+    whole: dict[str, Any] = {"systems": data}
+    if confidence is not None:
+        whole["contrasts"] = {
+            name: {"difference": each.difference, "interval": [each.interval.low, each.interval.high], "p": each.p}
+            for name, each in contrasts_to_first(results, confidence).items()
+        }
+    return whole
+
+
 def _headline(block: Block) -> str:
     parts = [f"{block.metric.name}: {len(block.graphs)} graphs", f"{block.missing} missing"]
     if block.metric.searches:
@@ -105,7 +127,8 @@ def _percent(number: float) -> str:
 
 
 def _aligned(rows: Sequence[Row], left: int = 1) -> str:
-    """Columns of equal width; the first ones stand left, numbers right."""
+    """Columns of equal width; the first ones stand left, numbers right.  Control characters of ids become visible."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

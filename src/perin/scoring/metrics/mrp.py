@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from perin.graphs.graph import Graph
-from perin.scoring.items import TYPES, Items, items
-from perin.scoring.metrics.metric import Comparison, Metric
-from perin.scoring.tally import Tally
+from perin.scoring.items import TYPES, items, matches
+from perin.scoring.metrics.metric import Comparison, Metric, Tally
 
 BILEXICAL = frozenset(("dm", "psd", "pas", "ccd"))
 
@@ -30,23 +29,6 @@ _TIES: tuple[Mapping[str, int], ...] = tuple(
 MRP_LEVELS = (_OFFICIAL, _REPORTED_LESS_OFFICIAL, *_TIES)
 """What is maximised: the official count; then the reported one, of which the difference is left; then type by type."""
 MRP_MAX_LEVELS = (_REPORTED, *_TIES)
-
-
-def matches(gold: Items, system: Items, pairs: Sequence[tuple[int, int]]) -> dict[str, int]:
-    """How many items of each type correspond if these nodes do."""
-    image = dict(pairs)
-    system_edges, system_attributes = frozenset(system.edges), frozenset(system.attributes)
-    found = {
-        "tops": sum(image.get(top) in system.tops for top in gold.tops),
-        "labels": sum(gold.labels[i] is not None and gold.labels[i] == system.labels[j] for i, j in pairs),
-        "properties": sum(len(gold.properties[i] & system.properties[j]) for i, j in pairs),
-        "anchors": sum(gold.anchors[i] is not None and gold.anchors[i] == system.anchors[j] for i, j in pairs),
-        "edges": sum((image.get(edge[0]), image.get(edge[1]), *edge[2:]) in system_edges for edge in gold.edges),
-        "attributes": sum(
-            (image.get(item[0]), image.get(item[1]), *item[2:]) in system_attributes for item in gold.attributes
-        ),
-    }
-    return found
 
 
 def keeps_order(gold: Graph) -> bool:
@@ -78,7 +60,7 @@ def _compared(
     tallies = {name: Tally(g[name], s[name], c[name]) for name in TYPES}
     tallies["all"] = sum(tallies.values(), Tally())
     pairs = first.id_pairs(second, solution.pairs)
-    return Comparison(tallies, pairs, solution.objective, solution.bound, solution.settled)
+    return Comparison(tallies, pairs, solution.objective, solution.bound, solution.settled, solution.rough)
 
 
 MRP = Metric("mrp", (*TYPES, "all"), "all", _compare)

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from perin.graphs.graph import Graph
-from perin.scoring.items import EdgeItem, Items, items
-from perin.scoring.metrics.metric import Comparison, Metric
-from perin.scoring.metrics.mrp import MRP_MAX_LEVELS, matches
-from perin.scoring.tally import Tally
+from perin.scoring.items import EdgeItem, Items, items, matches
+from perin.scoring.metrics.metric import Comparison, Metric, Tally
+from perin.scoring.metrics.mrp import MRP_MAX_LEVELS
 
 
 def triples(graph: Graph) -> Items:
@@ -45,7 +44,7 @@ def smatch(gold: Items, system: Items, seconds: float) -> Comparison:
     common = sum(matches(gold, system, solution.pairs).values())
     tally = Tally(sum(gold.counts.values()), sum(system.counts.values()), common)
     pairs = gold.id_pairs(system, solution.pairs)
-    return Comparison({"all": tally}, pairs, solution.objective, solution.bound)
+    return Comparison({"all": tally}, pairs, solution.objective, solution.bound, rough=solution.rough)
 
 
 def _compare(gold: Graph, system: Graph, seconds: float) -> Comparison:
@@ -156,7 +155,11 @@ def _compare_finely(gold: Graph, system: Graph, seconds: float) -> Comparison:
         tallies[name] = Tally(g, s, c)
     searched = (whole, *parts.values())
     return Comparison(
-        tallies, whole.pairs, sum(part.objective for part in searched), sum(part.bound for part in searched)
+        tallies,
+        whole.pairs,
+        sum(part.objective for part in searched),
+        sum(part.bound for part in searched),
+        rough=any(part.rough for part in searched),
     )
 
 

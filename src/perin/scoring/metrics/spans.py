@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TypeAlias
 
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import normal_anchors, trimmed_runs
-from perin.scoring.items import Items, items
-from perin.scoring.metrics.metric import Comparison, Metric
-from perin.scoring.tally import Tally
+from perin.scoring.items import EdgeItem, Items, items
+from perin.scoring.metrics.metric import Comparison, Metric, Tally
 
 # What identifies a node in the metrics that need no search: the text that it covers.
 
@@ -97,27 +96,48 @@ SDP = Metric("sdp", ("labeled", "unlabeled"), "labeled", _compare_sdp, searches=
 UCCA_KEYS = ("labeled.primary", "labeled.remote", "unlabeled.primary", "unlabeled.remote")
 
 
-def _yields(content: Items) -> list[frozenset[Hashable]]:
-    """The characters of each node and of all nodes below it over primary edges."""
-    children: dict[int, list[int]] = {}
-    for edge in content.edges:
-        if edge not in content.remote:
-            children.setdefault(edge[0], []).append(edge[1])
-    found = []
-    for node in range(len(content.ids)):
-        below, waiting = {node}, [node]
-        while waiting:
-            for child in children.get(waiting.pop(), ()):
-                if child not in below:
-                    below.add(child)
-                    waiting.append(child)
-        found.append(frozenset[Hashable]().union(*(content.anchors[each] or () for each in below)))
+def _yields(content: Items, numbers: dict[Hashable, int]) -> list[int]:
+    """The characters of each node and of all nodes below it over primary edges: a bit each, numbered as they come."""
+    found = [0] * len(content.ids)
+    for node, anchors in enumerate(content.anchors):
+        for character in anchors or ():
+            found[node] |= 1 << numbers.setdefault(character, len(numbers))
+    edges = [edge for edge in content.edges if edge not in content.remote]
+    depth = _depths(len(found), edges)
+    edges.sort(key=lambda edge: -depth[edge[0]])
+    grown = True
+    while grown:  # once, unless there are cycles
+        grown = False
+        for source, target, _ in edges:
+            both = found[source] | found[target]
+            if both != found[source]:
+                found[source] = both
+                grown = True
     return found
 
 
-def _units(graph: Graph) -> dict[str, set[Hashable]]:
+def _depths(count: int, edges: Iterable[EdgeItem]) -> list[int]:
+    """By node the length of the longest path to it; nodes on cycles and below them are taken as they come."""
+    children: dict[int, list[int]] = {}
+    open_parents = [0] * count
+    for source, target, _ in edges:
+        children.setdefault(source, []).append(target)
+        open_parents[target] += 1
+    depth = [0] * count
+    waiting = [node for node in range(count) if not open_parents[node]]
+    while waiting:
+        node = waiting.pop()
+        for child in children.get(node, ()):
+            depth[child] = max(depth[child], depth[node] + 1)
+            open_parents[child] -= 1
+            if not open_parents[child]:
+                waiting.append(child)
+    return depth
+
+
+def _units(graph: Graph, numbers: dict[Hashable, int]) -> dict[str, set[Hashable]]:
     content = items(graph)
-    ids = _yields(content)
+    ids = _yields(content, numbers)
     found: dict[str, set[Hashable]] = {key: set() for key in UCCA_KEYS}
     for edge in content.edges:
         kind = "remote" if edge in content.remote else "primary"
@@ -128,7 +148,8 @@ def _units(graph: Graph) -> dict[str, set[Hashable]]:
 
 
 def _compare_ucca(gold: Graph, system: Graph, seconds: float) -> Comparison:
-    first, second = _units(gold), _units(system)
+    numbers: dict[Hashable, int] = {}
+    first, second = _units(gold, numbers), _units(system, numbers)
     return Comparison({key: Tally.of_sets(first[key], second[key]) for key in UCCA_KEYS})
 
 

@@ -17,10 +17,9 @@ from perin.graphs.codecs.umr.reader import VARIABLE, read_head
 from perin.graphs.codecs.umr.writer import own_fields
 from perin.graphs.graph import Graph
 from perin.scoring.items import TYPES
-from perin.scoring.metrics.metric import Comparison, Metric
+from perin.scoring.metrics.metric import Comparison, Metric, Tally
 from perin.scoring.metrics.mrp import MRP
 from perin.scoring.metrics.smatch import SMATCH
-from perin.scoring.tally import Tally
 
 LEVELS = ("coref", "temporal", "modal")
 
@@ -42,6 +41,7 @@ def _compare(gold: Graph, system: Graph, seconds: float) -> Comparison:
         tallies=tallies,
         objective=graphs.objective + triples.objective,
         bound=graphs.bound + triples.bound,
+        rough=graphs.rough or triples.rough,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import ArcPairs, Problem
+from perin.scoring.solver.problem import ArcPairs, Problem, Work
 
 # The problem without arcs, which is easy: an assignment, or an alignment where the order of nodes must be kept.
 
@@ -40,6 +40,12 @@ def relax(weights: Floats, allowed: Booleans, *, monotone: bool) -> Relaxed:
     bound = float(gold.sum() + system.sum())
     slack = gold[:, None] + system - weights
     return Relaxed(bound, _only(image, allowed), slack, bound - slack)
+
+
+def round_steps(problem: Problem) -> float:
+    """About how many steps it takes to relax a problem, or to assign all nodes anew."""
+    count, width = problem.shape
+    return 6e4 + count * width * (30 + 0.1 * min(count, width)) + 60 * len(problem.arcs)
 
 
 def best_map(weights: Floats, allowed: Booleans, *, monotone: bool) -> Integers:
@@ -120,8 +126,9 @@ class Subproblem:
 class Ascent:
     """Bounds for one problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, work: Work) -> None:
         self.problem = problem
+        self._work = work
         arcs = problem.arcs
         self._cells = np.concatenate((arcs.sources, arcs.targets))
         self._crowds = _Crowds(arcs, self._cells, problem.values.size)
@@ -146,6 +153,7 @@ class Ascent:
         previous = np.inf
         while True:
             rounds -= 1
+            self._work.charge(round_steps(problem))
             relaxed = relax(self.cell_weights(part), part.allowed, monotone=problem.monotone)
             if relaxed.bound < goal:
                 return None
@@ -154,7 +162,7 @@ class Ascent:
                 allowed, part.allowed
             )
             part = Subproblem(allowed, part.shares)
-            if not progress or rounds <= 0:
+            if not progress or rounds <= 0 or self._work.over:
                 return part, relaxed
             previous = relaxed.bound
             part = self._shifted(part, relaxed.slack)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.scoring.items import Items
+from perin.scoring.items import Items, Pair
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
 Arc: TypeAlias = tuple[int, int, Hashable]
 """Source, target, and the key that must be equal for two arcs to match."""
+
+
+TABLE = 4_000_000
+"""The most numbers that a table of nodes and properties may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,15 @@ def shared_features(gold: Items, system: Items, names: Iterable[str]) -> dict[st
     """Those of the named features that some map could match."""
     found = {name: FEATURES[name](gold, system) for name in names}
     return {name: feature for name, feature in found.items() if feature.most}
+
+
+def count_arc_pairs(gold: Items, system: Items, names: Iterable[str]) -> int:
+    """How many pairs of arcs the named features have: what a search needs memory for."""
+    total = 0
+    for name in ARCS.keys() & set(names):
+        keys = [Counter(key for source, target, key in ARCS[name](side) if source != target) for side in (gold, system)]
+        total += sum(count * keys[1][key] for key, count in keys[0].items())
+    return total
 
 
 def attribute_arcs(items: Items) -> list[Arc]:
@@ -84,6 +98,8 @@ def _equal(gold: Sequence[Hashable], system: Sequence[Hashable]) -> NodeFeature:
 def _properties(gold: Items, system: Items) -> NodeFeature:
     known = frozenset().union(*gold.properties) & frozenset().union(*system.properties)
     numbers = {pair: number for number, pair in enumerate(known)}
+    if max(len(gold.ids), len(system.ids)) * len(numbers) > TABLE:
+        return _rare_properties(gold, system, numbers)
     tables = []
     for side in (gold, system):
         table = np.zeros((len(side.ids), len(numbers)))
@@ -94,6 +110,21 @@ def _properties(gold: Items, system: Items) -> NodeFeature:
     return NodeFeature(first @ second.T, float(np.minimum(first.sum(0), second.sum(0)).sum()))
 
 
+def _rare_properties(gold: Items, system: Items, known: Mapping[Pair, int]) -> NodeFeature:
+    """The same where a table of nodes and properties would be too large."""
+    owners: list[dict[int, list[int]]] = []
+    for side in (gold, system):
+        found: dict[int, list[int]] = {}
+        for node, pairs in enumerate(side.properties):
+            for pair in pairs & known.keys():
+                found.setdefault(known[pair], []).append(node)
+        owners.append(found)
+    matches = np.zeros((len(gold.ids), len(system.ids)))
+    for number, nodes in owners[0].items():
+        matches[np.ix_(nodes, owners[1][number])] += 1
+    return NodeFeature(matches, float(sum(min(len(nodes), len(owners[1][n])) for n, nodes in owners[0].items())))
+
+
 def _arcs(gold: Iterable[Arc], system: Iterable[Arc]) -> ArcFeature:
     numbers: dict[Hashable, int] = {}
     sides = []
@@ -102,8 +133,18 @@ def _arcs(gold: Iterable[Arc], system: Iterable[Arc]) -> ArcFeature:
         ends = np.array([arc[:2] for arc in arcs], dtype=np.int64).reshape(-1, 2).T
         sides.append((ends, _numbered([arc[2] for arc in arcs], numbers)))
     (gold_ends, gold_keys), (system_ends, system_keys) = sides
-    first, second = np.nonzero(gold_keys[:, None] == system_keys)
+    first, second = _joined(gold_keys, system_keys)
     return ArcFeature(first, second, gold_keys[first], gold_ends, system_ends, _common(gold_keys, system_keys))
+
+
+def _joined(first: Integers, second: Integers) -> tuple[Integers, Integers]:
+    """The places of all pairs of equal numbers, in the order of the first, then of the second."""
+    order = np.argsort(second, kind="stable")
+    starts, ends = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
+    counts = ends - starts
+    left = np.repeat(np.arange(len(first)), counts)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return left, order[np.repeat(starts, counts) + within]
 
 
 def _loops(gold: Iterable[Arc], system: Iterable[Arc], shape: tuple[int, int], *, any_arc: bool = False) -> NodeFeature:
@@ -134,15 +175,24 @@ def _shape(gold: Items, system: Items) -> tuple[int, int]:
     return len(gold.ids), len(system.ids)
 
 
+def _arc_finder(name: str) -> Callable[[Items, Items], ArcFeature]:
+    return lambda gold, system: _arcs(ARCS[name](gold), ARCS[name](system))
+
+
+ARCS: dict[str, Callable[[Items], Iterable[Arc]]] = {
+    "edges": lambda items: items.edges,
+    "attributes": attribute_arcs,
+    "links": link_arcs,
+}
+"""The features that pair arcs, and where the arcs come from."""
+
 FEATURES: dict[str, Callable[[Items, Items], Feature]] = {
     "tops": _tops,
     "labels": lambda gold, system: _equal(gold.labels, system.labels),
     "unlabelled": _unlabelled,
     "properties": _properties,
     "anchors": lambda gold, system: _equal(gold.anchors, system.anchors),
-    "edges": lambda gold, system: _arcs(gold.edges, system.edges),
-    "attributes": lambda gold, system: _arcs(attribute_arcs(gold), attribute_arcs(system)),
-    "links": lambda gold, system: _arcs(link_arcs(gold), link_arcs(system)),
+    **{name: _arc_finder(name) for name in ARCS},
     "edge loops": lambda gold, system: _loops(gold.edges, system.edges, _shape(gold, system)),
     "attribute loops": lambda gold, system: _loops(attribute_arcs(gold), attribute_arcs(system), _shape(gold, system)),
     "loop arcs": lambda gold, system: _loops(

@@ -228,3 +228,60 @@ def _arc_pairs(features: Sequence[ArcFeature], weights: Floats, width: int) -> A
 def _value(image: Integers, values: Floats, weights: Floats, arcs: ArcPairs) -> float:
     mapped = np.nonzero(image >= 0)[0]
     return float(values[mapped, image[mapped]].sum() + weights[arcs.kept(image)].sum())
+
+
+@dataclass
+class Incumbent:
+    """The best map known so far: at first none at all."""
+
+    problem: Problem
+    image: Integers = field(init=False)
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.image = np.full(self.problem.shape[0], -1, dtype=np.int64)
+
+    def offer(self, image: Integers, value: float) -> None:
+        """Keep this map if it is better.  It must obey the problem's restrictions."""
+        if value > self.value:
+            self.image, self.value = image, value
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A map as ``pairs`` of node numbers (gold, system), its value on the first level and the proven bound on that.
+
+    ``settled``: among the maps with the best value on the first level, none is better on the levels that break ties.
+    ``rough``: the graphs are too large for a search.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    objective: int
+    bound: int
+    settled: bool
+    rough: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether no map has a higher value on the first level."""
+        return self.objective == self.bound
+
+
+SPEED = 1e9
+"""Steps that stand for one second of ``--budget``: about a nanosecond each on the processors of 2020."""
+
+
+class Work:
+    """What a search may do.  It counts steps and looks at no clock, so that scores depend on no machine and no load."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds * SPEED
+
+    @property
+    def over(self) -> bool:
+        """Whether all of it is done."""
+        return self.left <= 0
+
+    def charge(self, steps: float) -> None:
+        """Note what a part of the search took, or is about to take."""
+        self.left -= steps

@@ -1,18 +1,30 @@
-"""The problem as a linear program, solved with HiGHS: the best bounds, for what branching alone does not settle."""
+"""Proof by linear programs (HiGHS): the best bounds, for what branching alone does not settle."""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import highspy
 import numpy as np
 
+from perin.scoring.solver.bounds import best_map
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import ArcPairs, Problem
+from perin.scoring.solver.problem import ArcPairs, Incumbent, Problem, Work
 from perin.scoring.solver.restrictions import Dominance
-from perin.scoring.solver.solution import Deadline
+from perin.scoring.solver.search import climb
+
+ENTRIES = 4_000_000
+"""The most entries that the matrix of a linear program may have: some hundred megabytes."""
+
+
+class TooLargeError(Exception):
+    """The matrix of a linear program would have more entries than are allowed."""
+
 
 # The constraints of the linear program, as rows of a sparse matrix.
 #
@@ -81,13 +93,25 @@ def dominance_rows(demands: Dominance, allowed: Booleans, columns: Integers) -> 
     Instead of a row for each two cells that exclude each other, a row for each largest set of which every two do.
     """
     pairs = zip(demands.upper.tolist(), demands.lower.tolist(), strict=True)
-    parts = [_nested_rows(i, k, demands.below, allowed) for i, k in pairs]
+    nested = (_nested_rows(i, k, demands.below, allowed) for i, k in pairs)
+    parts = _within_limit(nested)
     for nodes, others, below in (
         (demands.upper, demands.lower, demands.below),
         (demands.lower, demands.upper, demands.below.T),
     ):
-        parts.extend(_column_rows(int(i), others[nodes == i], below, allowed) for i in np.unique(nodes))
+        columnwise = (_column_rows(int(i), others[nodes == i], below, allowed) for i in np.unique(nodes))
+        parts.extend(_within_limit(columnwise))
     return stacked([Rows(part.row, columns[part.column], part.value, part.upper) for part in parts])
+
+
+def _within_limit(parts: Iterable[Rows]) -> list[Rows]:
+    found, entries = [], 0
+    for part in parts:
+        entries += len(part.value)
+        if entries > ENTRIES:
+            raise TooLargeError
+        found.append(part)
+    return found
 
 
 def _nested_rows(i: int, k: int, below: Booleans, allowed: Booleans) -> Rows:
@@ -126,15 +150,18 @@ def _exclusive(first: Booleans, first_cells: Integers, second: Booleans, second_
 
 OPTIONS: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off"}
 """Presolving costs more than it saves here."""
+PATIENCE = 4
+"""So many iterations for each row and column: many more than programs need that end at all in reasonable time."""
 DUAL, PRIMAL = 1, 4
 """The simplex algorithms: after new bounds the last optimum is a start for the one, after new costs for the other."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """``bound``: infinite if time ran out, minus infinite if nothing is feasible.  ``cells``: by how much each is used.
+    """``bound``: infinite if it was not found in time, minus infinite if nothing is feasible.
 
-    ``reduced_costs``, by column: how much the bound falls, at least, if the column is used fully.
+    ``cells``: by how much each is used.  ``reduced_costs``, by column: how much the bound falls, at least, if the
+    column is used fully.
     """
 
     bound: float
@@ -142,10 +169,24 @@ class Optimum:
     reduced_costs: Floats
 
 
+def building_steps(problem: Problem, allowed: Booleans) -> float:
+    """About how much work it is to set up a program over these cells."""
+    cells = allowed.ravel()
+    arcs = problem.arcs
+    steps = 1e6 + 500.0 * int(cells.sum()) + 1000.0 * int((cells[arcs.sources] & cells[arcs.targets]).sum())
+    demands = problem.dominance
+    if demands is not None and len(demands):
+        partners = allowed.sum(1).astype(np.float64)
+        upper, lower = partners[demands.upper], partners[demands.lower]
+        steps += float((6e4 + 0.2 * upper * upper * lower).sum())
+    return steps
+
+
 class Program:
     """A linear program over the allowed cells of a problem, maximised for one level at a time.
 
-    Its columns are the ``cells`` (numbers of cells), then the pairs of arcs between them.
+    Its columns are the ``cells`` (numbers of cells), then the pairs of arcs between them.  TooLargeError if it would
+    take too much memory.
     """
 
     def __init__(self, problem: Problem, allowed: Booleans) -> None:
@@ -160,7 +201,12 @@ class Program:
             rows.append(dominance_rows(problem.dominance, allowed, columns))
         self._upper = np.ones(len(self.cells) + len(self._pairs))
         self._fixed: Mapping[int, float] = {}
-        self._highs = _loaded(stacked(rows), len(self._upper))
+        table = stacked(rows)
+        if len(table.value) > ENTRIES:
+            raise TooLargeError
+        self._highs = _loaded(table, len(self._upper))
+        self._steps = 5e3 + 25 * len(table.upper) + 0.6 * len(table.value)
+        self._patience = PATIENCE * (len(table.upper) + len(self._upper))
 
     def set_level(self, level: int) -> None:
         """Maximise this level from now on, starting from the last optimum."""
@@ -191,11 +237,12 @@ class Program:
         lower, upper = np.array(list(changed.values()), dtype=np.float64).reshape(-1, 2).T.copy()
         self._highs.changeColsBounds(len(index), index, lower, upper)
 
-    def solve(self, deadline: Deadline) -> Optimum:
+    def solve(self, work: Work) -> Optimum:
         """The optimum over fractions."""
         highs = self._highs
-        highs.setOptionValue("time_limit", highs.getRunTime() + deadline.left)  # HiGHS adds up the time of all runs
+        highs.setOptionValue("simplex_iteration_limit", int(min(max(1, work.left / self._steps), self._patience)))
         highs.run()
+        work.charge(5e5 + self._steps * highs.getInfo().simplex_iteration_count)
         status, solution = highs.getModelStatus(), highs.getSolution()
         bound = math.inf
         if status == highspy.HighsModelStatus.kOptimal:
@@ -231,3 +278,109 @@ def _loaded(rows: Rows, columns: int) -> highspy.Highs:
         highs.setOptionValue(name, value)
     highs.passModel(model)
     return highs
+
+
+# The proof: over the cells in question no map beats the best known one; or a better one is found.
+
+
+TOLERANCE = 1e-4
+"""What HiGHS's optima may be off by, generously: a bound this little below a whole number is that number."""
+FRACTION = 1e-6
+"""A cell that is used by less than this is not used."""
+ROUNDING = 4
+"""One in so many optima is rounded to a map."""
+
+_Case: TypeAlias = tuple[float, float, dict[int, float]]
+"""What a heap sorts by, the bound and the age, both negative; and the columns that are fixed."""
+
+
+class Proof:
+    """Settles one level after the other.  Once the best value of a level is known, the levels after it must keep it."""
+
+    def __init__(self, problem: Problem, allowed: Booleans, incumbent: Incumbent, work: Work) -> None:
+        self._problem = problem
+        self._incumbent = incumbent
+        self._work = work
+        self._program = Program(problem, allowed)
+        self._weight = self._branching_weight()
+        self._numbers = itertools.count(1)
+        self.bound = math.inf
+        """No map over the cells in question is worth more on the first level."""
+
+    def run(self) -> int:
+        """Settle as many levels as the work allows; how many."""
+        levels = len(self._problem.levels)
+        for level in range(levels):
+            self._program.set_level(level)
+            bound = self._settle(level)
+            if level == 0:
+                self.bound = bound
+            known = self._known(level)
+            if bound != known:  # the work is done, or all maps over these cells are worse than the best known one
+                return level if bound > known else levels
+            self._program.demand(level, known)
+        return levels
+
+    def _settle(self, level: int) -> float:
+        """The lowest bound that can be proven for this level: branch on fractions, highest bound first, then newest."""
+        root = self._program.solve(self._work)
+        if root.bound == math.inf:
+            return math.inf
+        cases: list[_Case] = []
+        explained = self._split(level, root, {}, cases)
+        self._program.forbid(root.bound - root.reduced_costs < self._known(level) - TOLERANCE)
+        while explained and cases and -cases[0][0] > self._known(level):
+            bound, _, fixed = heapq.heappop(cases)
+            self._program.fix(fixed)
+            optimum = self._program.solve(self._work)
+            if optimum.bound == math.inf:
+                return -bound
+            explained = self._split(level, optimum, fixed, cases)
+        self._program.fix({})
+        return min(_floor(root.bound), self._known(level)) if explained else _floor(root.bound)
+
+    def _split(self, level: int, optimum: Optimum, fixed: dict[int, float], cases: list[_Case]) -> bool:
+        """Add the cases of an optimum that may hide a better map: some cell that it uses by a fraction is used, or not.
+
+        False if it uses none by a fraction and yet is no map, which only numerical trouble can explain.
+        """
+        bound = _floor(optimum.bound)
+        if bound <= self._known(level):
+            return True
+        column = self._branching_column(optimum)
+        number = next(self._numbers)
+        if column is None or not fixed or number % ROUNDING == 0:
+            self._round(optimum)
+        if column is None:
+            return bound <= self._known(level)
+        heapq.heappush(cases, (-bound, -number, {**fixed, column: 0.0}))
+        heapq.heappush(cases, (-bound, -number - 0.5, {**fixed, column: 1.0}))
+        return True
+
+    def _branching_column(self, optimum: Optimum) -> int | None:
+        fractional = np.minimum(optimum.cells, 1 - optimum.cells)
+        if fractional.max(initial=0) < FRACTION:
+            return None
+        return int((fractional * self._weight).argmax())
+
+    def _round(self, optimum: Optimum) -> None:
+        """Offer the map nearest to an optimum over fractions."""
+        spread = self._program.spread(optimum.cells)
+        start = best_map(spread, spread > FRACTION, monotone=False)
+        self._incumbent.offer(*climb(self._problem, start, self._work))
+
+    def _known(self, level: int) -> int:
+        return self._problem.level_value(self._incumbent.image, level)
+
+    def _branching_weight(self) -> Floats:
+        """By cell: branch first on the gold nodes on which most of UCCA's demands depend."""
+        count, width = self._problem.shape
+        demands = self._problem.dominance
+        weight = np.ones(count)
+        if demands is not None:
+            weight += np.bincount(demands.upper, minlength=count)
+        return weight[self._program.cells // width]
+
+
+def _floor(bound: float) -> float:
+    return math.floor(bound + TOLERANCE) if math.isfinite(bound) else bound

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perin.scoring.items import Items
 from perin.scoring.solver.features import Booleans, Floats, Integers
@@ -14,9 +16,10 @@ from perin.scoring.solver.features import Booleans, Floats, Integers
 class Dominance:
     """UCCA: where gold node ``upper[q]`` goes to j, gold node ``lower[q]`` may only go below j.
 
-    ``below[j, l]``: system node l can be reached from j over primary edges.
+    ``below[j, l]``: system node l can be reached from j over primary edges.  ``count``: the number of gold nodes.
     """
 
+    count: int
     upper: Integers
     lower: Integers
     below: Booleans
@@ -30,15 +33,44 @@ class Dominance:
         broken: Booleans = (upper >= 0) & (lower >= 0) & ~self.below[upper, lower]
         return broken
 
-    def blocked(self, image: Integers, shape: tuple[int, int]) -> Booleans:
+    def blocked(self, image: Integers) -> Booleans:
         """``[N, M]``: where a node can't go while all others stay where the map has them."""
-        cells = np.zeros(shape, dtype=bool)
-        upper, lower = image[self.upper], image[self.lower]
-        placed = lower >= 0
-        np.logical_or.at(cells, self.upper[placed], ~self.below[:, lower[placed]].T)
-        placed = upper >= 0
-        np.logical_or.at(cells, self.lower[placed], ~self.below[upper[placed]])
-        return cells
+        placed = np.nonzero(image >= 0)[0]
+        off = (~self.below).astype(np.float32)
+        blocked: Booleans = self._demands[:, placed] @ off[:, image[placed]].T > 0
+        blocked |= self._demands.T[:, placed] @ off[image[placed]] > 0
+        return blocked
+
+    @cached_property
+    def _demands(self) -> NDArray[np.float32]:
+        """``[N, N]``: 1 where there is a demand of an upper node (row) on a lower one (column)."""
+        table = np.zeros((self.count, self.count), dtype=np.float32)
+        table[self.upper, self.lower] = 1
+        return table
+
+    def repaired(self, image: Integers) -> Integers:
+        """Take out nodes, the one that breaks most demands first, until none is broken."""
+        image = image.copy()
+        broken = np.nonzero(self.violated(image))[0]
+        while len(broken):
+            upper, lower = self.upper[broken], self.lower[broken]
+            blame = np.bincount(upper, minlength=len(image)) + np.bincount(lower, minlength=len(image))
+            worst = blame.argmax()
+            image[worst] = -1
+            broken = broken[(upper != worst) & (lower != worst)]
+        return image
+
+
+_OVERLAP = 2e11
+_TABLE = 4e7
+"""The most operations that the overlap of yields may take, and the most numbers of a table of nodes and labels."""
+
+
+def ucca_restrictions_fit(gold: Items, system: Items) -> bool:
+    """Whether the official restrictions can be found in seconds and some hundred megabytes."""
+    labels = {edge[2] for side in (gold, system) for edge in side.edges}
+    nodes = len(gold.ids), len(system.ids)
+    return nodes[0] * nodes[1] * _covered_length(gold, system) <= _OVERLAP and max(nodes) * len(labels) <= _TABLE
 
 
 def ucca_restrictions(gold: Items, system: Items) -> tuple[Booleans, Dominance]:
@@ -51,7 +83,7 @@ def ucca_restrictions(gold: Items, system: Items) -> tuple[Booleans, Dominance]:
     allowed: Booleans = np.equal.outer(gold_below.any(1), system_below.any(1))
     allowed[rank == 0] = True
     upper, lower = np.nonzero(gold_below & (rank < rank[:, None]))
-    return allowed, Dominance(upper, lower, system_below)
+    return allowed, Dominance(len(gold.ids), upper, lower, system_below)
 
 
 def _below(items: Items) -> Booleans:
@@ -123,15 +155,33 @@ def _flags(items: Items) -> Booleans:
 def _overlap(gold: Items, system: Items, gold_below: Booleans, system_below: Booleans) -> Floats:
     """How many characters the yields of two nodes have in common."""
     own = [[node if isinstance(node, frozenset) else frozenset() for node in side.anchors] for side in (gold, system)]
-    length = 1 + max((max(positions) for side in own for positions in side if positions), default=0)
-    tables = []
-    for side, below in zip(own, (gold_below, system_below), strict=True):
-        table = np.zeros((len(side), length), dtype=np.float32)
-        for node, positions in enumerate(side):
-            table[node, list(positions)] = 1
-        tables.append(np.minimum(table + below.astype(np.float32) @ table, 1))
-    product: Floats = (tables[0] @ tables[1].T).astype(np.float64)
+    product = np.zeros((len(own[0]), len(own[1])))
+    length = _covered_length(gold, system)
+    width = min(length, _BLOCK)
+    for start in range(0, length, _BLOCK):
+        tables = []
+        for side, below in zip(own, (gold_below, system_below), strict=True):
+            table = np.zeros((len(side), width), dtype=np.float32)
+            for node, positions in enumerate(side):
+                table[node, [place - start for place in positions if start <= place < start + width]] = 1
+            tables.append(np.minimum(table + below.astype(np.float32) @ table, 1))
+        product += tables[0] @ tables[1].T
     return product
+
+
+_BLOCK = 4096
+"""Characters of which the overlap is counted at once."""
+
+
+def _covered_length(gold: Items, system: Items) -> int:
+    """One more than the last character that a node covers."""
+    ends = [
+        max(positions) + 1
+        for side in (gold, system)
+        for positions in side.anchors
+        if isinstance(positions, frozenset) and positions
+    ]
+    return max(ends, default=0)
 
 
 def _common_edges(gold: Items, system: Items) -> Floats:

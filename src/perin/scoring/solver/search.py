@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from perin.scoring.solver.bounds import Ascent, Relaxed, Subproblem, best_map, relax
+from perin.scoring.solver.bounds import Ascent, Relaxed, Subproblem, best_map, relax, round_steps
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import Problem
-from perin.scoring.solver.solution import Deadline, Incumbent
+from perin.scoring.solver.problem import Incumbent, Problem, Work
 
 # Good maps: local search from a start, by whole reassignments first, then by single moves and swaps.
 
 
-def climb(problem: Problem, image: Integers, deadline: Deadline) -> tuple[Integers, float]:
-    """A map that no reassignment, move or swap improves (unless time runs out), and its value.
+def climb(problem: Problem, image: Integers, work: Work) -> tuple[Integers, float]:
+    """A map that no reassignment, move or swap improves (unless the work is done), and its value.
 
     The start may break UCCA's demands.
     """
     image = _repaired(problem, image)
     value = problem.value(image)
     while True:
+        work.charge(round_steps(problem))
         gains = _gains(problem, image)
         for candidate in _candidates(problem, image, gains):
             reached = problem.value(candidate)
-            if reached > value and not deadline.over:
+            if reached > value and not work.over:
                 image, value = candidate, reached
                 break
         else:
@@ -51,7 +52,7 @@ def _candidates(problem: Problem, image: Integers, gains: Floats) -> Iterator[In
         return
     open_cells = problem.allowed
     if problem.dominance is not None:
-        open_cells = open_cells & ~problem.dominance.blocked(image, gains.shape)
+        open_cells = open_cells & ~problem.dominance.blocked(image)
     padded = np.hstack((np.where(open_cells, gains, -np.inf), np.zeros((len(image), 1))))
     own = np.where(image >= 0, gains[np.arange(len(image)), image], 0)
     yield from _best_move(image, padded, own)
@@ -89,16 +90,7 @@ def _best_swap(problem: Problem, image: Integers, padded: Floats, own: Floats) -
 
 
 def _repaired(problem: Problem, image: Integers) -> Integers:
-    """Take out nodes, the one that breaks most of UCCA's demands first, until none is broken."""
-    demands = problem.dominance
-    if demands is None:
-        return image
-    image = image.copy()
-    while (broken := demands.violated(image)).any():
-        blame = np.bincount(demands.upper[broken], minlength=len(image))
-        blame += np.bincount(demands.lower[broken], minlength=len(image))
-        image[blame.argmax()] = -1
-    return image
+    return image if problem.dominance is None else problem.dominance.repaired(image)
 
 
 def _without_empty_pairs(image: Integers, gains: Floats) -> Integers:
@@ -114,67 +106,83 @@ ROUNDS = 4
 """So many times the bound of the whole problem is lowered, and that of each case."""
 
 
+OPEN_BYTES = 2**28
+"""Memory for subproblems whose cases are still open; beyond it branching stops."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A part of a subproblem: one ``cell`` is chosen, or (None) none of the cells ``without``."""
+
+    bound: float
+    parent: Subproblem
+    rounds: int
+    cell: tuple[int, int] | None = None
+    without: tuple[tuple[int, int], ...] = ()
+
+
 class Branching:
     """A depth-first search that can be interrupted; what is open then is kept, so that its bound is known."""
 
-    def __init__(self, problem: Problem, incumbent: Incumbent, deadline: Deadline) -> None:
+    def __init__(self, problem: Problem, incumbent: Incumbent, work: Work) -> None:
         self._problem = problem
         self._incumbent = incumbent
-        self._deadline = deadline
-        self._ascent = Ascent(problem)
+        self._work = work
+        self._ascent = Ascent(problem, work)
         root = self._ascent.start()
+        work.charge(round_steps(problem))
         relaxed = relax(self._ascent.cell_weights(root), root.allowed, monotone=problem.monotone)
-        incumbent.offer(*climb(problem, relaxed.image, deadline))
-        self._open = [(relaxed.bound, root, ROOT_ROUNDS)]
+        incumbent.offer(*climb(problem, relaxed.image, work))
+        self._open = [_Case(relaxed.bound, root, ROOT_ROUNDS)]
 
     @property
     def bound(self) -> float:
         """No map is worth more than this."""
-        return max([self._incumbent.value, *(bound for bound, _, _ in self._open)])
+        return max([self._incumbent.value, *(case.bound for case in self._open)])
 
     @property
     def open_cells(self) -> Booleans:
         """The cells that a map better than the best known one may use."""
         cells = np.zeros_like(self._problem.allowed)
-        for _, part, _ in self._open:
-            cells |= part.allowed
+        for case in self._open:
+            cells |= self._cells(case)
         return cells
 
     def search(self, cases: int) -> bool:
         """Look at so many cases at most; whether the best known map is proven to be the best."""
         while self._open:
-            if cases <= 0 or self._deadline.over:
+            if cases <= 0 or self._work.over or self._is_full():
                 return False
-            bound, part, rounds = self._open.pop()
-            if bound >= self._incumbent.value + self._problem.grain:
+            case = self._open.pop()
+            if case.bound >= self._incumbent.value + self._problem.grain:
                 cases -= 1
-                self._look_at(part, rounds)
+                self._look_at(Subproblem(self._cells(case), case.parent.shares), case.rounds)
         return True
+
+    def _is_full(self) -> bool:
+        size = self._problem.allowed.nbytes + self._problem.arcs.weights.nbytes
+        return len(self._open) * size > OPEN_BYTES and len({id(case.parent) for case in self._open}) * size > OPEN_BYTES
 
     def _look_at(self, part: Subproblem, rounds: int) -> None:
         tightened = self._ascent.tighten(part, self._incumbent.value, rounds)
         if tightened is None:
             return
         part, relaxed = tightened
-        self._incumbent.offer(*climb(self._problem, relaxed.image, self._deadline))
+        self._incumbent.offer(*climb(self._problem, relaxed.image, self._work))
         goal = self._incumbent.value + self._problem.grain
         if relaxed.bound < goal:
             return
-        allowed = part.allowed & (relaxed.through >= goal)
-        cases = [(bound, Subproblem(cells, part.shares), ROUNDS) for bound, cells in self._split(allowed, relaxed)]
-        self._open.extend(sorted(cases, key=lambda case: case[0]))
+        rest = Subproblem(part.allowed & (relaxed.through >= goal), part.shares)
+        self._open.extend(sorted(_split(rest, relaxed), key=lambda case: case.bound))
 
-    def _split(self, allowed: Booleans, relaxed: Relaxed) -> list[tuple[float, Booleans]]:
-        """The cases of the node with the fewest partners, each with its bound; no cases if no cell is allowed."""
-        cells = _branching_cells(allowed)
-        if not cells:
-            return []
-        rows, columns = zip(*cells, strict=True)
-        rest = allowed.copy()
-        rest[rows, columns] = False
-        cases = [(relaxed.bound, rest)]
-        cases.extend((float(relaxed.through[cell]), self._fixed(allowed, *cell)) for cell in cells)
-        return cases
+    def _cells(self, case: _Case) -> Booleans:
+        """What is allowed in a case."""
+        if case.cell is not None:
+            return self._fixed(case.parent.allowed, *case.cell)
+        cells = case.parent.allowed.copy()
+        if case.without:
+            cells[tuple(zip(*case.without, strict=True))] = False
+        return cells
 
     def _fixed(self, allowed: Booleans, i: int, j: int) -> Booleans:
         """What is still allowed once i goes to j."""
@@ -189,6 +197,17 @@ class Branching:
             cells[demands.upper[demands.lower == i]] &= demands.below[:, j]
         cells[i, j] = True
         return cells
+
+
+def _split(part: Subproblem, relaxed: Relaxed) -> list[_Case]:
+    """The cases of the node with the fewest partners, each with its bound; no cases if no cell is allowed."""
+    cells = _branching_cells(part.allowed)
+    if not cells:
+        return []
+    return [
+        _Case(relaxed.bound, part, ROUNDS, without=tuple(cells)),
+        *(_Case(float(relaxed.through[cell]), part, ROUNDS, cell) for cell in cells),
+    ]
 
 
 def _branching_cells(allowed: Booleans) -> list[tuple[int, int]]:
