@@ -20,8 +20,8 @@ from perin.parsing.inference import Parsed
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
 from perin.scoring import Block, score
-from perin.scoring.statistics import contrast
 from perin.scoring.metrics.metric import Tally
+from perin.scoring.statistics import contrast
 from perin.text import align, read_tokens, tokenize
 
 TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
