@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -36,6 +37,44 @@ def cache_folder() -> Path:
     chosen = os.environ.get("PERIN_CACHE")
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(chosen) if chosen else user / "perin"
+
+
+CACHE_BYTES = 8 << 30
+"""What a folder of the cache may hold in all; what was not used for longest goes first."""
+_DIGEST = hashlib.sha256().digest_size
+
+
+def read_cached(path: Path) -> bytes | None:
+    """What :func:`write_cached` kept under a name; None where there is nothing, or where it is damaged."""
+    try:
+        content = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    digest, content = content[:_DIGEST], content[_DIGEST:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def write_cached(path: Path, content: bytes) -> bool:
+    """Keep what can be made again, with a checksum; whether that was possible.  The folder stays within its bound."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_bytes(path) as stream:
+            stream.write(hashlib.sha256(content).digest() + content)
+        _trim(path)
+    except (OSError, UsageError):
+        return False
+    return True
+
+
+def _trim(kept: Path) -> None:
+    """Remove the files beside one that were not used for longest, until all together are within the bound."""
+    known = [(entry.stat(), entry) for entry in kept.parent.iterdir() if entry.is_file() and entry != kept]
+    room = CACHE_BYTES - kept.stat().st_size
+    for status, entry in sorted(known, key=lambda pair: pair[0].st_mtime, reverse=True):
+        room -= status.st_size
+        if room < 0:
+            entry.unlink(missing_ok=True)
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:

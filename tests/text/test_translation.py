@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.graphs import load
 from perin.text import Chain, Glossary, MarianTranslator, learn_glossary, tokenize, translated
-from perin.text.translation import default_memory, label_lemma
+from perin.text.translation import default_memory, label_lemma, translated_by
 
 FIELDS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).map(str.strip).filter(bool)
 
@@ -161,8 +162,8 @@ def fake_transformers(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
             return generated
 
     module = ModuleType("transformers")
-    module.AutoTokenizer = SimpleNamespace(from_pretrained=lambda name: Tokenizer())  # type: ignore[attr-defined]
-    module.AutoModelForSeq2SeqLM = SimpleNamespace(from_pretrained=lambda name: model)  # type: ignore[attr-defined]
+    module.AutoTokenizer = SimpleNamespace(from_pretrained=lambda name, **safe: Tokenizer())  # type: ignore[attr-defined]
+    module.AutoModelForSeq2SeqLM = SimpleNamespace(from_pretrained=lambda name, **safe: model)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "transformers", module)
     return model
 
@@ -185,7 +186,7 @@ def test_marian_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_marian_without_its_model(tmp_path: Path, fake_transformers: FakeModel) -> None:
-    def fail(name: str) -> None:
+    def fail(name: str, **safe: object) -> None:
         raise OSError(f"{name} is nowhere\nsecond line")
 
     sys.modules["transformers"].AutoTokenizer = SimpleNamespace(from_pretrained=fail)  # type: ignore[attr-defined]
@@ -196,5 +197,52 @@ def test_marian_without_its_model(tmp_path: Path, fake_transformers: FakeModel) 
 
 
 def test_the_memory_is_in_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert MarianTranslator("a/b").memory == default_memory("a/b") == tmp_path / "perin" / "translations" / "a--b.tsv"
+    monkeypatch.setenv("PERIN_CACHE", str(tmp_path))
+    assert MarianTranslator("a/b").memory == default_memory("a/b") == tmp_path / "translations" / "a--b.tsv"
+
+
+def test_a_damaged_or_unwritable_memory_is_no_reason_to_stop(tmp_path: Path, fake_transformers: FakeModel) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("no tab\n")
+    assert MarianTranslator("a/b", memory).translate(["Hund"]) == ["hund"]
+    assert Glossary.load(memory).entries == {"Hund": "hund"}
+    with pytest.warns(RuntimeWarning, match="translations are not kept"):
+        assert MarianTranslator("a/b", memory / "below-a-file.tsv").translate(["Katze"]) == ["katze"]
+
+
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+def test_a_real_marian_model(marian: Path, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    words = ["Hund", "Katze", "gehen"]
+    found = MarianTranslator(str(marian), tmp_path / "memory.tsv").translate(words)
+    tokenizer = transformers.MarianTokenizer.from_pretrained(marian)
+    model = transformers.MarianMTModel.from_pretrained(marian).eval()
+    for word, translation in zip(words, found, strict=True):
+        generated = model.generate(**tokenizer([word], return_tensors="pt"), num_beams=4, max_new_tokens=16)
+        [alone] = tokenizer.batch_decode(generated, skip_special_tokens=True)
+        assert translation == " ".join(alone.split()).strip(" .,").lower()
+    assert len(set(found)) > 1
+
+
+def test_lemmas_beyond_the_glossary_are_translated_where_the_model_is(
+    marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERIN_CACHE", str(tmp_path))
+    sentence = tokenize("Hund Katze", "deu")
+    found = translated_by(sentence, {"Hund": "dog"}, str(marian))
+    [expected] = MarianTranslator(str(marian), tmp_path / "other.tsv").translate(["Katze"])
+    assert [token.lemma for token in found.tokens] == ["dog", expected]
+    with pytest.warns(RuntimeWarning, match=r"lemmas that training did not see are not translated: .* can't be loaded"):
+        without = translated_by(sentence, {"Hund": "dog"}, str(tmp_path / "gone"))
+    assert [token.lemma for token in without.tokens] == ["dog", "Katze"]
+    assert translated_by(sentence, {"Hund": "dog"}, str(tmp_path / "gone")) == without  # warns once
+    known = {"Hund": "dog", "Katze": "cat"}
+    assert [token.lemma for token in translated_by(sentence, known, "never/loaded").tokens] == ["dog", "cat"]
+
+
+def test_pickled_weights_of_a_translator_are_not_read(marian: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pickled"
+    shutil.copytree(marian, folder)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="can't be loaded"):
+        MarianTranslator(str(folder), tmp_path / "memory.tsv", local=True).translate(["Hund"])

@@ -11,7 +11,7 @@ from perin.errors import InputError
 from perin.frameworks.signatures import Signatures
 from perin.graphs.graph import Property, Scalar
 from perin.labels.ruleset import RuleSet
-from perin.text.translation import Glossary, translated
+from perin.text.translation import translated_by
 
 AttributeClass: TypeAlias = tuple[tuple[str | None, tuple[Property, ...]], ...]
 """The attributes of the edges of a node pair: of all its edges (label None), or of each label that has any."""
@@ -41,10 +41,14 @@ class Vocabulary:
     """By edge label: the probability that a source has it twice (see ``decoding.repeats``); empty: not considered."""
     signatures: Signatures = field(default_factory=Signatures)
     """Which properties nodes can have, by kind of label."""
+    translator: str | None = None
+    """A Marian model for lemmas that are not in the glossary, used where it has been downloaded."""
 
     def translated(self, sentence: Sentence) -> Sentence:
-        """The sentence with its lemmas replaced as the glossary says."""
-        return translated(sentence, Glossary(self.glossary)) if self.glossary else sentence
+        """The sentence with its lemmas replaced as the glossary and the translator say."""
+        if not self.glossary and self.translator is None:
+            return sentence
+        return translated_by(sentence, self.glossary, self.translator)
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -61,6 +65,7 @@ class Vocabulary:
             "glossary": dict(self.glossary),
             "repeats": dict(self.repeats),
             "signatures": self.signatures.to_json(),
+            "translator": self.translator,
         }
 
     @classmethod
@@ -81,11 +86,18 @@ class Vocabulary:
                 dict(data["glossary"]),
                 dict(data["repeats"]),
                 Signatures.from_json(data.get("signatures", {})),
+                _model_name(data.get("translator")),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
                 f"no vocabulary: {type(error).__name__} {error}; write it again with Vocabulary.to_json"
             ) from None
+
+
+def _model_name(name: Any) -> str | None:
+    if not isinstance(name, str | None):
+        raise TypeError(f"translator is {name!r}")
+    return name
 
 
 def _attribute_class(item: list[tuple[str | None, dict[str, Scalar]]]) -> AttributeClass:

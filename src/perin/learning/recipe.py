@@ -61,8 +61,13 @@ class TreebankRecipe:
     translation: str = option(
         "learned",
         "how lemmas are translated where labels are in another language than the text (German DRG): 'none', 'learned' "
-        "from the treebank, a file of lines 'lemma TAB translation', or a Marian model (a folder or a name on the hub)",
+        "from the treebank, a file .tsv of lines 'lemma TAB translation', or a Marian model (a folder or a hub name)",
     )
+
+    @property
+    def translator(self) -> str | None:
+        """The Marian model that translates lemmas, if one does."""
+        return None if self.translation in TRANSLATIONS or self.translation.endswith(GLOSSARY) else self.translation
 
     def files(self) -> Iterator[tuple[str, str]]:
         """The files that the treebank is made of, each with the key that names it."""

@@ -7,16 +7,21 @@ a lemma that it does not know; :func:`translated` then keeps the lemma.
 from __future__ import annotations
 
 import os
+import threading
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from safetensors import SafetensorError
+
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
-from perin.files import read_lines, source_name, write_text
+from perin.files import cache_folder, read_lines, source_name, write_text
+from perin.lazy import cached_property
 
 _WEAKEST_LINK = 0.02
 """A lemma and a label that go together less than this (Dice coefficient) are not taken for translations."""
@@ -94,6 +99,15 @@ def translated(sentence: Sentence, translator: Translator) -> Sentence:
     return replace(sentence, tokens=tuple(tokens))
 
 
+def translated_by(sentence: Sentence, glossary: Mapping[str, str], model: str | None) -> Sentence:
+    """The sentence with its lemmas translated by a glossary and, where that lacks some, by a model if it is there."""
+    known: Translator = Glossary(glossary)
+    if model is not None and None in known.translate([token.lemma for token in sentence.tokens]):
+        translator = local_translator(model)
+        known = known if translator is None else Chain((known, translator))
+    return translated(sentence, known)
+
+
 def label_lemma(label: str) -> str:
     """The word in a label: without quotes, without part of speech and sense.
 
@@ -162,18 +176,30 @@ _SIGNS = " \t\n.,;:!?\"'„“”()"
 class MarianTranslator:
     """Translates lemmas one by one, many in a batch, each only once: ``memory`` is a glossary file that grows.
 
-    The model is loaded (and downloaded, if ``model`` is a name and not a folder) when the first unknown lemma comes.
+    The model is loaded when the first unknown lemma comes; one that is a name and not a folder is downloaded, unless
+    ``local`` says that only what was downloaded before counts.  Threads may share a translator.
     """
 
     def __init__(
-        self, model: str = GERMAN_TO_ENGLISH, memory: str | os.PathLike[str] | None = None, batch_size: int = 64
+        self,
+        model: str = GERMAN_TO_ENGLISH,
+        memory: str | os.PathLike[str] | None = None,
+        batch_size: int = 64,
+        *,
+        local: bool = False,
     ) -> None:
         self.model = model
         self.memory = Path(memory) if memory is not None else default_memory(model)
         self.batch_size = batch_size
+        self.local = local
+        self._lock = threading.Lock()
 
     def translate(self, lemmas: Sequence[str]) -> list[str | None]:
         """The translation of each lemma, in lower case; None where the model has nothing to say."""
+        with self._lock:
+            return self._translate(lemmas)
+
+    def _translate(self, lemmas: Sequence[str]) -> list[str | None]:
         new = [
             lemma
             for lemma in dict.fromkeys(lemmas)
@@ -184,13 +210,27 @@ class MarianTranslator:
             for lemma, translation in zip(batch, self._generate(batch), strict=True):
                 self._known[lemma] = " ".join(translation.split()).strip(_SIGNS).lower() or lemma
         if new:
+            self._remember()
+        return [self._known.get(lemma) for lemma in lemmas]
+
+    def _remember(self) -> None:
+        """Keep what is known on disk; where that can't be done, it is translated again next time."""
+        try:
             self.memory.parent.mkdir(parents=True, exist_ok=True)
             Glossary(self._known).dump(self.memory)
-        return [self._known.get(lemma) for lemma in lemmas]
+        except (OSError, UsageError) as error:
+            warnings.warn(f"translations are not kept: {error}", RuntimeWarning, stacklevel=3)
 
     @cached_property
     def _known(self) -> dict[str, str]:
-        return dict(Glossary.load(self.memory).entries) if self.memory.exists() else {}
+        try:
+            return dict(Glossary.load(self.memory).entries) if self.memory.exists() else {}
+        except InputError:  # damaged: made again
+            return {}
+
+    def load(self) -> None:
+        """Load the model now."""
+        assert self._loaded
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
@@ -198,11 +238,15 @@ class MarianTranslator:
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
         except ImportError:
             raise MissingDependencyError("transformers", "translation by a Marian model") from None
+        safe: dict[str, Any] = {"trust_remote_code": False, "local_files_only": self.local}
         try:
-            return AutoTokenizer.from_pretrained(self.model), AutoModelForSeq2SeqLM.from_pretrained(self.model)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")  # for whole sentences only
+                tokenizer = AutoTokenizer.from_pretrained(self.model, **safe)
+            return tokenizer, AutoModelForSeq2SeqLM.from_pretrained(self.model, use_safetensors=True, **safe)
         except ImportError as error:
             raise MissingDependencyError("sentencepiece", "translation by a Marian model", "marian") from error
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, RuntimeError, SafetensorError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ModelError(
                 f"the translation model {self.model} can't be loaded ({reason}); download it, or use a glossary"
@@ -217,6 +261,17 @@ class MarianTranslator:
 
 
 def default_memory(model: str) -> Path:
-    """The file in the user's cache folder that remembers what a model translated."""
-    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(folder) / "perin" / "translations" / f"{model.strip('/').replace('/', '--')}.tsv"
+    """The file in the cache folder that remembers what a model translated."""
+    return cache_folder() / "translations" / f"{model.strip('/').replace('/', '--')}.tsv"
+
+
+@cache
+def local_translator(model: str) -> MarianTranslator | None:
+    """The translator of a model that was downloaded before, or None, with a warning, where it is not to be had."""
+    translator = MarianTranslator(model, local=True)
+    try:
+        translator.load()
+    except (MissingDependencyError, ModelError) as error:
+        warnings.warn(f"lemmas that training did not see are not translated: {error}", RuntimeWarning, stacklevel=2)
+        return None
+    return translator

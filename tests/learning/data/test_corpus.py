@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from perin.errors import UsageError
+from perin.errors import ModelError, UsageError
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
+from perin.frameworks.vocabulary import Vocabulary
+from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node, Property
-from perin.learning.data.corpus import in_the_case_of_the_text, spread, tempered
+from perin.learning.data.corpus import in_the_case_of_the_text, load_corpus, spread, tempered
 from perin.learning.data.prepared import content_key
 from perin.learning.recipe import load_recipe
-from perin.text import tokenize
+from perin.text import MarianTranslator, tokenize
 
 
 def named(text: str, *values: str | int) -> Graph:
@@ -79,3 +81,64 @@ def test_prepared_data_depend_on_the_case(shared):
 def test_temperatures_below_one_are_refused():
     with pytest.raises(UsageError, match=r"learning\.temperature.*1 or greater"):
         load_recipe("small-amr", ["learning.temperature=0.5"])
+
+
+GERMAN = """
+base = "small-drg-deu"
+name = "toy"
+data = "{data}"
+[[treebanks]]
+framework = "drg"
+language = "deu"
+train = "train.mrp"
+"""
+
+
+@pytest.fixture
+def german(tmp_path, monkeypatch):
+    """Three German sentences with English labels."""
+    monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))
+    pairs = (("Hund bellt .", "dog.n.01"), ("Hund geht .", "dog.n.01"), ("Katze geht .", "cat.n.01"))
+    graphs = [
+        Graph(
+            str(number), "drg", "deu", input=text, tops=(0,), nodes=(Node(0), Node(1, label)), edges=(Edge(0, 1, "in"),)
+        )
+        for number, (text, label) in enumerate(pairs)
+    ]
+    dump(graphs, tmp_path / "train.mrp", "mrp")
+    (tmp_path / "words.tsv").write_text("Hund\tdog\nHaus\thouse\n")
+    (tmp_path / "toy.toml").write_text(GERMAN.format(data=tmp_path.as_posix()))
+    return tmp_path
+
+
+def glossary_of(folder, translation):
+    recipe = load_recipe(folder / "toy.toml", [f"treebanks.0.translation={translation}"])
+    [treebank] = load_corpus(recipe).treebanks
+    [again] = load_corpus(recipe).treebanks  # from the cache
+    assert again == treebank
+    return treebank.vocabulary
+
+
+def test_how_lemmas_are_translated(german, marian):
+    assert glossary_of(german, "none").glossary == {}
+    learned = glossary_of(german, "learned").glossary
+    assert (learned["Hund"], learned["Katze"]) == ("dog", "cat")
+    assert glossary_of(german, "words.tsv").glossary == {"Hund": "dog", "Haus": "house"}
+    by_model = glossary_of(german, marian)
+    lemmas = ["Hund", "Katze", "gehen"]
+    expected = MarianTranslator(str(marian), german / "memory.tsv").translate([*lemmas, "Haus"])
+    assert [by_model.glossary[lemma] for lemma in lemmas] == expected[:3]
+    assert by_model.translator == str(marian)
+    unseen = Vocabulary.from_json(by_model.to_json()).translated(tokenize("Haus", "deu"))
+    assert [token.lemma for token in unseen.tokens] == expected[3:]
+
+
+def test_translations_that_can_not_be_had(german, tmp_path):
+    with pytest.raises(UsageError, match=r"treebanks.0.translation: no file .*missing.tsv"):
+        glossary_of(german, "missing.tsv")
+    with pytest.raises(ModelError, match=r"the translation model .*gone can't be loaded"):
+        glossary_of(german, tmp_path / "gone")
+    english = (german / "toy.toml").read_text().replace('"deu"', '"eng"')
+    (german / "toy.toml").write_text(english + 'translation = "words.tsv"\n')
+    with pytest.raises(UsageError, match="labels of drg are in the language of the text there"):
+        load_recipe(german / "toy.toml")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import perin
-from perin.errors import InputError, UsageError
-from perin.files import read_text, write_text
+from perin.errors import InputError
+from perin.files import read_cached, write_cached
 from perin.labels.minimal.hitting import NODE_LIMIT, minimum_hitting_set
 from perin.labels.minimal.keys import Key, Keys, distinct_keys, spelled
 from perin.labels.minimal.problem import Problem
@@ -44,21 +44,15 @@ class RuleCache:
 
     def load(self, decode: Callable[[Any], Result]) -> Result | None:
         """The result that is kept, or None; a file that is damaged counts as missing."""
-        if not self.path.exists():
-            return None
+        content = read_cached(self.path)
         try:
-            return decode(json.loads(read_text(self.path)))
+            return None if content is None else decode(json.loads(content))
         except (ValueError, InputError):
             return None
 
     def store(self, data: Any) -> None:
-        """Keep a result."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"can't make the folder {self.path.parent} for the cache: {error.strerror}") from None
-        with write_text(self.path) as stream:
-            json.dump(data, stream)
+        """Keep a result, where the folder can be written."""
+        write_cached(self.path, json.dumps(data).encode())
 
 
 _FIELDS = ("nodes", "labels", "candidates", "lower_bound", "seconds")

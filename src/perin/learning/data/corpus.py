@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -28,6 +28,7 @@ from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
 from perin.parsing.evaluation import sentence_of, tokens_by_id
 from perin.parsing.inference import words_of
+from perin.text.translation import Glossary, MarianTranslator
 
 T = TypeVar("T")
 
@@ -79,8 +80,8 @@ def load_corpus(recipe: Recipe, say: Callable[[str], None] = lambda text: None) 
     prepared = load_prepared(place) if key is not None else None
     if prepared is None:
         prepared = _prepare(recipe, preparation, say)
-        if key is not None:
-            save_prepared(place, prepared)
+        if key is not None and not save_prepared(place, prepared):
+            say(f"what was prepared is not kept: {place.parent} can't be written; set PERIN_CACHE to another folder")
     examples: list[Example] = []
     sizes = [
         len(prepared.examples[treebank.name]) * wanted.repeat
@@ -153,13 +154,14 @@ def _prepare(recipe: Recipe, preparation: Preparation, say: Callable[[str], None
             train.sentences,
             wanted.language,
             queries=wanted.queries,
+            glossary=_glossary(recipe, wanted, train.sentences),
             vallex=None if wanted.vallex is None else recipe.path(wanted.vallex),
             processes=torch.get_num_threads(),
             progress=sys.stderr.isatty(),
             cache=cache_folder() / "rules",
         )
         splits.append(train)
-        treebanks.append(Treebank(vocabulary, wanted.queries))
+        treebanks.append(Treebank(replace(vocabulary, translator=wanted.translator), wanted.queries))
     treebanks = with_families(treebanks)
     examples = {
         treebank.name: _examples(treebank, split, preparation, problems)
@@ -199,6 +201,19 @@ def _note_fault(faults: dict[str, str], finding: Finding) -> None:
         strict(finding)
     elif finding.severity == "error":
         faults.setdefault(finding.graph, finding.message)
+
+
+def _glossary(recipe: Recipe, wanted: TreebankRecipe, sentences: Sequence[Sentence]) -> Mapping[str, str] | None:
+    """The translations of lemmas that a recipe asks for; None: they are to be learned from the treebank."""
+    if wanted.translation == "learned":
+        return None
+    if wanted.translation == "none":
+        return {}
+    if wanted.translator is None:
+        return Glossary.load(recipe.path(wanted.translation)).entries
+    lemmas = sorted({token.lemma for sentence in sentences for token in sentence.tokens})
+    translations = MarianTranslator(wanted.translator).translate(lemmas)
+    return {lemma: found for lemma, found in zip(lemmas, translations, strict=True) if found is not None}
 
 
 def with_families(treebanks: Sequence[Treebank]) -> list[Treebank]:

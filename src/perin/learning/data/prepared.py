@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 import perin
 from perin.contract.target import Target
-from perin.errors import InputError, UsageError
-from perin.files import write_bytes
+from perin.errors import InputError
+from perin.files import read_cached, write_cached
 from perin.frameworks.registry import NAMES
 from perin.frameworks.vocabulary import Vocabulary
 from perin.learning.data.batches import Example
@@ -72,9 +72,9 @@ def content_key(recipe: Recipe) -> str | None:
     content = hashlib.sha256()
     for treebank in recipe.treebanks:
         content.update(f"{treebank.framework} {treebank.language} {treebank.queries} {treebank.limit}\n".encode())
-        content.update(b"text case\n" if treebank.text_case else b"")
-        for name in (*treebank.train, "", *treebank.train_tokens, "", treebank.exclude or "", treebank.vallex or ""):
-            content.update(_hash(recipe.path(name)) if name else b"-")
+        content.update(f"{treebank.text_case} {treebank.translator or treebank.translation}\n".encode())
+        for key, name in treebank.files():
+            content.update(key.encode() + _hash(recipe.path(name)) if not key.startswith("dev") else b"")
     content.update(f"{recipe.learning.longest} {settings.character_embeddings} {settings.encoder}\n".encode())
     if settings.encoder != CHARACTERS:
         folder = encoder_folder(settings.encoder)
@@ -85,8 +85,8 @@ def content_key(recipe: Recipe) -> str | None:
     return content.hexdigest()[:32]
 
 
-def save_prepared(path: Path, prepared: Prepared) -> None:
-    """Write prepared data; the file appears when it is complete."""
+def save_prepared(path: Path, prepared: Prepared) -> bool:
+    """Keep prepared data; whether that was possible."""
     words: dict[str, int] = {}
     tensors: dict[str, NDArray[Any]] = {}
     for name, examples in prepared.examples.items():
@@ -99,23 +99,21 @@ def save_prepared(path: Path, prepared: Prepared) -> None:
         ],
         "problems": [vars(problem) for problem in prepared.problems],
         "words": list(words),
+        "arrays": list(tensors),
     }
     tensors["notes"] = np.frombuffer(json.dumps(notes).encode(), dtype=np.uint8)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"can't make the folder {path.parent} for the cache: {error.strerror}") from None
-    with write_bytes(path) as stream:
-        stream.write(save(tensors))
+    return write_cached(path, save(tensors))
 
 
 def load_prepared(path: Path) -> Prepared | None:
     """What :func:`save_prepared` wrote; None where there is no such file, or a damaged one."""
-    if not path.exists():
+    content = read_cached(path)
+    if content is None:
         return None
     try:
-        tensors = load_file(path)
-        notes = json.loads(tensors.pop("notes").tobytes())
+        tensors = load(content)
+        notes = json.loads(tensors["notes"].tobytes())
+        tensors = {key: tensors[key] for key in notes["arrays"]}
         treebanks = [
             Treebank(
                 Vocabulary.from_json(entry["vocabulary"]), entry["queries"], entry["family"], tuple(entry["shared"])
