@@ -1,11 +1,12 @@
 """Throughput and memory of `perin parse-corpus`, and what a billion sentences would take.
 
-python benchmarks/corpus.py [--sentences 2000] [--shards 20] [--repeats 1] [--engines local ray]
+python benchmarks/corpus.py [--sentences 2000] [--shards 20] [--repeats 1] [--engines local ray] [--short]
 
-Texts of a treebank, over and over, are parsed by one process, by as many as there are cores, and by a Ray cluster of
-this machine, in turn.  Sentences a second are counted while all processes are at work, without the loading of models.
-CPU time, loading included, is that of the local processes: unlike the rates it hardly depends on what else the machine
-is doing, so that core hours are computed from it.  Peak memory is that of the largest process so far.
+Texts of a treebank (with --short, eight short sentences), over and over, are parsed by one process, by as many as there
+are cores, and by a Ray cluster of this machine, in turn.  Sentences a second are counted while all processes are at
+work, without the loading of models.  Where other work goes on, these say little; the processor time of a sentence says
+more, for it hardly depends on who else is there.  So the gain of several processes is given both ways: by the clock,
+and as it would be on free cores, by processor time.  Memory is that of a worker after its first and its last shard.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import resource
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from machine import describe
+from machine import describe, memory
 
 import perin
 from perin.bulk.corpus import Progress
@@ -29,6 +32,18 @@ from perin.graphs.codecs.registry import load
 
 MACHINES = (1, 10, 100)
 CORES = 64
+
+
+SHORT = [
+    "The dog wants to sleep.",
+    "Prices fell again on Monday.",
+    "She gave the old man a book about whales.",
+    "Nobody knows when the next train leaves.",
+    "It rained.",
+    "The company plans to open three stores in Prague next year.",
+    "Why did you not call me?",
+    "He believes that the small town will grow.",
+]
 
 
 class Clock(Progress):
@@ -48,10 +63,34 @@ class Clock(Progress):
         return sum(count for _, count in steady[1:]) / (steady[-1][0] - steady[0][0])
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Loads a parser that notes, after each shard, the processor time it took and the memory of its process."""
+
+    model: str
+    notes: str
+
+    def __call__(self) -> Any:
+        return _Measured(perin.load(self.model, threads=1), Path(self.notes))
+
+
+class _Measured:
+    def __init__(self, parser: perin.Parser, notes: Path) -> None:
+        self.parser, self.notes = parser, notes
+        self.language = parser.language
+
+    def stream(self, *given: Any, **options: Any) -> Iterator[Any]:
+        before = time.process_time()
+        yield from self.parser.stream(*given, **options)
+        with open(self.notes / str(os.getpid()), "a") as file:
+            print(time.process_time() - before, memory()["now"], file=file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--shards", type=int, default=20)
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--model", default="eng")
     parser.add_argument("--framework", default="eds")
@@ -61,20 +100,24 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     ways = [("local", 1), *((engine, cores) for engine in arguments.engines)]
     rates: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
-    costs: list[float] = []
+    costs: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
     print(describe())
     print(f"load of the machine before: {os.getloadavg()[0]:.1f}")
-    print(f"\n{'engine':<8}{'workers':>8}{'a second':>10}{'seconds':>9}{'CPU ms':>8}{'peak MB':>9}")
+    print(f"\n{'engine':<8}{'workers':>8}{'a second':>10}{'seconds':>9}{'CPU ms':>8}{'MB first':>10}{'MB last':>9}")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "corpus.txt"
-        lines = list(itertools.islice(itertools.cycle(texts(arguments.data)), arguments.sentences))
-        source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        for repeat, (engine, workers) in itertools.product(range(arguments.repeats), ways):
-            clock, begun, before = Clock(), time.perf_counter(), cpu_seconds()
+        lines = itertools.cycle(SHORT if arguments.short else texts(arguments.data))
+        chosen = itertools.islice(lines, arguments.sentences)
+        source.write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
+        for repeat, way in itertools.product(range(arguments.repeats), ways):
+            engine, workers = way
+            output, clock, begun = Path(folder) / f"{engine}-{workers}-{repeat}", Clock(), time.perf_counter()
+            notes = output.with_suffix(".notes")
+            notes.mkdir()
             perin.parse_corpus(
                 source,
-                Path(folder) / f"{engine}-{workers}-{repeat}",
-                model=arguments.model,
+                output,
+                model=Measured(arguments.model, str(notes)),
                 framework=arguments.framework,
                 shards=arguments.shards,
                 workers=workers,
@@ -82,34 +125,38 @@ def main() -> None:
                 progress=clock,
             )
             seconds = time.perf_counter() - begun
-            cpu = (cpu_seconds() - before) / arguments.sentences
-            if engine == "local":
-                costs.append(cpu)
-            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-            rates[engine, workers].append(clock.rate(workers))
+            cost, first, last = read(notes, arguments.sentences)
+            rates[way].append(clock.rate(workers))
+            costs[way].append(cost)
             print(
-                f"{engine:<8}{workers:>8}{clock.rate(workers):>10.1f}{seconds:>9.1f}{1000 * cpu:>8.1f}{peak:>9.0f}",
+                f"{engine:<8}{workers:>8}{clock.rate(workers):>10.1f}{seconds:>9.1f}{1000 * cost:>8.2f}"
+                f"{first:>10.0f}{last:>9.0f}",
                 flush=True,
             )
-    report({way: statistics.median(found) for way, found in rates.items()}, statistics.median(costs))
+    report(*({way: statistics.median(found) for way, found in values.items()} for values in (rates, costs)))
+
+
+def read(notes: Path, sentences: int) -> tuple[float, float, float]:
+    """Processor time of a sentence, and the memory of the largest process after its first and its last shard."""
+    of_workers = [
+        [tuple(map(float, line.split())) for line in path.read_text().splitlines()] for path in notes.iterdir()
+    ]
+    cost = sum(seconds for worker in of_workers for seconds, _ in worker) / sentences
+    return cost, max(worker[0][1] for worker in of_workers), max(worker[-1][1] for worker in of_workers)
 
 
 def texts(path: Path) -> list[str]:
     return [" ".join((graph.input or "").split()) for graph in load(path)]
 
 
-def cpu_seconds() -> float:
-    """Of the processes that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def report(rates: dict[tuple[str, int], float], cost: float) -> None:
+def report(rates: dict[tuple[str, int], float], costs: dict[tuple[str, int], float]) -> None:
     """Ratios, and machines and hours for a billion sentences."""
-    base = rates["local", 1]
+    one = "local", 1
     print()
     for (engine, workers), rate in rates.items():
-        print(f"{engine} with {workers}: {rate / base:.2f} times one process; {rate / workers:.1f} a second and core")
+        free = workers * costs[one] / costs[engine, workers]
+        print(f"{engine} with {workers}: {rate / rates[one]:.2f} times one process; by processor time {free:.2f}")
+    cost = max(cost for (engine, _), cost in costs.items() if engine == "local")
     print(f"\na billion sentences: {1e9 * cost / 3600:.0f} core hours")
     for machines in MACHINES:
         hours = 1e9 * cost / (CORES * machines) / 3600
