@@ -16,8 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from safetensors import SafetensorError
-
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.files import cache_folder, read_lines, source_name, write_text
@@ -235,6 +233,7 @@ class MarianTranslator:
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         try:
+            from safetensors import SafetensorError
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
         except ImportError:
             raise MissingDependencyError("transformers", "translation by a Marian model") from None
