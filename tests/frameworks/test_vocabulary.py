@@ -18,7 +18,7 @@ MEMBER, EFFECTIVE = Property("member", True), Property("effective", True)
 
 
 def test_as_json_and_back(sample: Any) -> None:
-    words = replace(sample.vocabulary, repeats={"ARG0": 0.01}, glossary={"hund": "dog"})
+    words = replace(sample.vocabulary, glossary={"hund": "dog"})
     assert Vocabulary.from_json(json.loads(json.dumps(words.to_json()))) == words
 
 

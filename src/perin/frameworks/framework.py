@@ -19,11 +19,10 @@ from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_e
 from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
 from perin.frameworks.decoding.readings import merge_twins
 from perin.frameworks.decoding.repair import choose_roles
-from perin.frameworks.decoding.repeats import without_repeats
 from perin.frameworks.decoding.structure import Structure, free_structure
 from perin.frameworks.rulebook import Rulebook, rulebook
 from perin.frameworks.steps import Step
-from perin.frameworks.steps.names import Mend
+from perin.frameworks.steps.mends import Mend
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.constraints import Constraint
 from perin.graphs.graph import Graph, Node
@@ -82,7 +81,7 @@ class Framework:
     constraints: tuple[Constraint, ...] = ()
     """The rules that decoded graphs obey; those of all frameworks are in :mod:`perin.graphs.framework_rules`."""
     mends: tuple[Mend, ...] = ()
-    """Changes of decoded graphs, before the steps back, that make them obey what decoding leaves to them."""
+    """Changes of decoded graphs that make them obey what the choice of roles leaves to them."""
     fixed_edges: bool = False
     """Whether :meth:`structure` decides which edges there are, so that rules only decide about their labels."""
 
@@ -176,9 +175,15 @@ class Framework:
             found = (prediction, vocabulary, labelling, nodes, structure, labels)
             others = find_alternatives(graph, *found, count=alternatives)
             graph = others.mark()
-        for mend in self.mends if constraints else ():
-            graph = mend.mend(graph, sentence)
-        return self.restored(graph) if others is None else others.add_to(graph, self.restored)
+        graph = self._mended(graph, sentence, book, last=False)
+        graph = self.restored(graph) if others is None else others.add_to(graph, self.restored)
+        return self._mended(graph, sentence, book, last=True)
+
+    def _mended(self, graph: Graph, sentence: Sentence, book: Rulebook | None, *, last: bool) -> Graph:
+        for mend in self.mends if book is not None else ():
+            if mend.last == last:
+                graph = mend.mend(graph, sentence)
+        return graph
 
     def empty_graph(self, bare: Graph) -> Graph:
         """The graph of a sentence in which nothing was found."""
@@ -221,15 +226,7 @@ class Framework:
     def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
         sources, targets = structure.edges.T
         scores = prediction.edge_labels[sources, targets]
-        labels = choose_edge_labels(scores, multilabel=self.multilabel, markers=self._markers(vocabulary))
-        if not vocabulary.repeats:
-            return labels
-        repeats = {
-            number: vocabulary.repeats[label]
-            for number, label in enumerate(vocabulary.edge_labels)
-            if label is not None and label in vocabulary.repeats
-        }
-        return without_repeats(scores, labels, sources, repeats)
+        return choose_edge_labels(scores, multilabel=self.multilabel, markers=self._markers(vocabulary))
 
     def _tokens(self, graph: Graph, sentence: Sentence) -> Bools | None:
         if self.anchoring is None:

@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from perin.contract.sentence import Sentence
-from perin.frameworks.decoding.repeats import learn_repeats
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
 from perin.frameworks.lexicon import lexicon, merged, read_vallex, usual_prefix
@@ -88,12 +87,10 @@ def learn_vocabulary(
     *,
     glossary: Mapping[str, str] | None = None,
     vallex: str | os.PathLike[str] | None = None,
-    repeats: bool = False,
 ) -> Vocabulary:
     """All classes that occur in a treebank, the most frequent first; ``rules`` come from its label items.
 
-    A ``vallex`` file adds its frames to those that the treebank has of each label, after them.  ``repeats`` also
-    learns which labels a source seldom has twice.
+    A ``vallex`` file adds its frames to those that the treebank has of each label, after them.
     """
     simple = [framework.simplified(graph) for graph in graphs]
     lexica = {name: _lexicon(simple, name) for name in framework.lexical}
@@ -108,7 +105,6 @@ def learn_vocabulary(
         _property_classes(simple, lexica) if framework.has_classes else {},
         lexica,
         dict(glossary or {}),
-        learn_repeats(simple) if repeats else {},
         count_signatures(simple, framework.lexical_labels, framework.lexical),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import SENSE, NormalEdges, PropertiesAsNodes, SensesAsProperties
-from perin.frameworks.steps.names import EntityNames
+from perin.frameworks.steps.mends import EntityNames
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 

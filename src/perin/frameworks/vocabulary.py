@@ -37,8 +37,6 @@ class Vocabulary:
     """By property name; such a property is chosen only from what is listed for the node's label."""
     glossary: Mapping[str, str] = field(default_factory=dict)
     """Lemmas that are replaced before rules are applied."""
-    repeats: Mapping[str, float] = field(default_factory=dict)
-    """By edge label: the probability that a source has it twice (see ``decoding.repeats``); empty: not considered."""
     signatures: Signatures = field(default_factory=Signatures)
     """Which properties nodes can have, by kind of label."""
     translator: str | None = None
@@ -63,7 +61,6 @@ class Vocabulary:
                 name: {key: list(values) for key, values in lexicon.items()} for name, lexicon in self.lexica.items()
             },
             "glossary": dict(self.glossary),
-            "repeats": dict(self.repeats),
             "signatures": self.signatures.to_json(),
             "translator": self.translator,
         }
@@ -84,7 +81,6 @@ class Vocabulary:
                     for name, lexicon in data["lexica"].items()
                 },
                 dict(data["glossary"]),
-                dict(data["repeats"]),
                 Signatures.from_json(data.get("signatures", {})),
                 _model_name(data.get("translator")),
             )

@@ -88,6 +88,26 @@ _CONCEPT = r".+\.[a-z]\.\d+"
 _BETWEEN = f"{_CONCEPT}|{CONSTANT}|{RELATION_NODE}"
 _BOXES = "[A-Z]{3,}"
 
+UNIQUE_RELATIONS = frozenset(
+    [
+        "Agent",
+        "Role",
+        "User",
+        "Value",
+        "PartOf",
+        "Source",
+        "Destination",
+        "Of",
+        "Degree",
+        "Pivot",
+        "Result",
+        "Recipient",
+        "Creator",
+        "Owner",
+    ]
+)
+"""A source never has two of the same."""
+
 DRG: tuple[Constraint, ...] = (
     Connected(),
     Roles(0.0, "in", source="", target=f"{_CONCEPT}|{RELATION_NODE}"),
@@ -95,7 +115,7 @@ DRG: tuple[Constraint, ...] = (
     Roles(0.0002, "@.+", source=_BETWEEN, target=_BETWEEN),
     Unique(0.001, "in", incoming=True),
     Needs(0.0, _CONCEPT, "in", incoming=True),
-    Unique(0.0, "@(Agent|Role|User|Value|PartOf|Source|Destination|Of|Degree|Pivot|Result|Recipient|Creator|Owner)"),
+    Unique(0.0, f"@({'|'.join(sorted(UNIQUE_RELATIONS))})"),
     Unique(0.003, "@(Patient|Experiencer|Co-Theme|Theme|Stimulus|Quantity|Unit|Location|Name|Time|TPR|EQU)"),
     NoTwins(0.001, r"(.+)\.[a-z]\.\d+"),
 )

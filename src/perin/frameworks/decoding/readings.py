@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,18 +23,29 @@ def merge_twins(prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[P
     for node, traits in enumerate(book.traits(nodes)):
         if traits.stem:
             groups.setdefault(traits.stem, []).append(node)
+    if len(groups) == len(nodes.labels):
+        return prediction, nodes
     gone: dict[int, int] = {}
-    null = prediction.labels[:, 0]
-    surely = np.exp(-book.twin_cost)  # the odds against it
+    places = _places(prediction, nodes)
+    null = prediction.labels[:, 0].tolist()
+    surely = math.exp(-book.twin_cost)  # the odds against it
     for group in groups.values():
         if len(group) > 1:
             first: dict[object, int] = {}
             for node in sorted(group, key=null.__getitem__):
-                place = int(prediction.tokens[node]) if nodes.anchors is None else nodes.anchors[node].tobytes()
-                kept = first.setdefault(place, node)
+                kept = first.setdefault(places[node], node)
                 if kept != node and null[node] > surely * (1 - null[node]):
                     gone[node] = kept
     return merge_nodes(prediction, nodes, gone) if gone else (prediction, nodes)
+
+
+def _places(prediction: Prediction, nodes: Nodes) -> Sequence[object]:
+    """What says that nodes are readings of the same words: their anchors, or the token of their query."""
+    if nodes.anchors is None:
+        places: list[int] = prediction.tokens.tolist()
+        return places
+    raw, width = nodes.anchors.tobytes(), nodes.anchors.shape[1]
+    return [raw[start : start + width] for start in range(0, len(raw), width)]
 
 
 def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -> tuple[Prediction, Nodes]:

@@ -24,6 +24,8 @@ from perin.frameworks.rulebook import BARRED, HARD, Floats, Need, Rulebook, Trai
 
 _OWNERS = 5
 """How many owners are considered for a constant, and how many labels for each."""
+_PARTNERS = 12
+"""How many partners are considered for a node that needs a role."""
 _PASSES = 8
 
 
@@ -205,11 +207,12 @@ def _serve(choice: RoleChoice, number: int, rows: list[int], settled: set[Pair],
     wanted = set(rows)
     served = {pair[end] for pair in settled if any(need.mask[label] for label in choice.edges.get(pair, ()))}
     rows = [node for node in rows if node not in served]
-    partners = [
-        node for node, kept in enumerate(choice.keep) if kept and not (book.owned and choice.traits[node].is_constant)
-    ]
-    if not rows or not partners:
+    possible = np.array(choice.keep) & ~(choice.flags & book.owned)
+    if not rows or not possible.any():
         return
+    presence = choice.prediction.presence[:, rows].T if end else choice.prediction.presence[rows]
+    order = np.argsort(-np.where(possible, presence, -1.0), axis=1, kind="stable")[:, :_PARTNERS]
+    partners = sorted({node for node in order.ravel().tolist() if possible[node]})
     ties = _ties(choice, rows, need.mask)
     taken: set[int] = set()
     for pair, labels in list(choice.edges.items()):
@@ -327,20 +330,34 @@ def _assign_labels(choice: RoleChoice, gains: Floats) -> list[int]:
 
 def _add_labels(choice: RoleChoice, pairs: list[Pair]) -> None:
     """Further labels of p >= .5 where they break no rule."""
-    book = choice.book
-    for pair in pairs:
-        if pair in choice.edges:
-            source, target = pair
-            for label in np.flatnonzero(choice.prediction.edge_labels[pair] >= 0.5).tolist():
-                if label in choice.edges[pair] or book.price(choice.traits[source], choice.traits[target], label):
-                    continue
-                own = choice.own_labels(source)
-                used_in = book.once_in[label] and any(
-                    other[1] == target and label in labels for other, labels in choice.edges.items()
-                )
-                clash = any(
-                    (first[label] and (own & second).any()) or (second[label] and (own & first).any())
-                    for first, second, _ in book.apart
-                )
-                if not (book.once_out[label] and own[label]) and not used_in and not clash:
-                    choice.edges[pair].append(label)
+    book, traits = choice.book, choice.traits
+    pairs = [pair for pair in pairs if pair in choice.edges]
+    leaving: dict[int, set[int]] = defaultdict(set)
+    entering: dict[int, set[int]] = defaultdict(set)
+    sides: dict[int, int] = defaultdict(int)
+    for (source, target), labels in choice.edges.items():
+        leaving[source].update(labels)
+        entering[target].update(labels)
+        for label in labels:
+            sides[source] |= book.sides[label]
+    for source, target in pairs:
+        own = choice.edges[source, target]
+        for label in np.flatnonzero(choice.prediction.edge_labels[source, target] >= 0.5).tolist():
+            again = book.once_out[label] and label in leaving[source]
+            again_in = book.once_in[label] and label in entering[target]
+            if label in own or again or again_in or _is_torn(sides[source] | book.sides[label]):
+                continue
+            if not book.price(traits[source], traits[target], label):
+                own.append(label)
+                leaving[source].add(label)
+                entering[target].add(label)
+                sides[source] |= book.sides[label]
+
+
+def _is_torn(sides: int) -> bool:
+    """Whether both bits of a rule about roles apart are set."""
+    while sides:
+        if sides & 3 == 3:
+            return True
+        sides >>= 2
+    return False

@@ -307,8 +307,8 @@ class RoleChoice:
         ends = sorted(self.edges)
         pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
         labels = np.zeros((len(ends), len(self.book.labels)), dtype=np.bool_)
-        for row, pair in enumerate(ends):
-            labels[row, self.edges[pair]] = True
+        rows = [row for row, pair in enumerate(ends) for _ in self.edges[pair]]
+        labels[rows, [label for pair in ends for label in self.edges[pair]]] = True
         attributes = self._structure.attributes
         if not self.book.fixed:
             attributes = best_attributes(self.prediction, pairs)

@@ -232,13 +232,14 @@ class RelationsAsEdges:
         marked = {(edge.source, edge.target) for edge in graph.edges if edge.label == RELATION}
         nodes, edges, relations = list(graph.nodes), [], []
         free = max((node.id for node in graph.nodes), default=-1) + 1
+        boxes = {target: _only_box(graph, target) for target in {target for _, target in marked}}
         for edge in graph.edges:
             if edge.label is None or not edge.label.startswith(RELATION):
                 edges.append(replace(edge, label=_plain_relation(edge.label)))
             elif edge.label != RELATION:
                 nodes.append(Node(free, edge.label[len(RELATION) :], extra=edge.extra))
                 relations += [Edge(edge.source, free, extra=edge.extra), Edge(free, edge.target, extra=edge.extra)]
-                box = _only_box(graph, edge.target) if (edge.source, edge.target) in marked else None
+                box = boxes[edge.target] if (edge.source, edge.target) in marked else None
                 if box is not None:
                     relations.append(Edge(box, free, MEMBER, extra=edge.extra))
                 free += 1

@@ -1,4 +1,4 @@
-"""Named entities of AMR: what the network calls ``"john"`` or ``mary`` becomes a person with a name."""
+"""Changes of decoded graphs that make them obey what choosing roles can't see: entities and names, relation nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.constraints import Constraint
-from perin.graphs.framework_rules import FRAME, NAMED_ENTITIES, STRING_ARGUMENTS
+from perin.graphs.framework_rules import FRAME, NAMED_ENTITIES, STRING_ARGUMENTS, UNIQUE_RELATIONS
 from perin.graphs.graph import Edge, Graph, Node
 
 _FRAME = re.compile(FRAME)
@@ -23,11 +23,15 @@ _ROLES = ("ARG0", "ARG1", "ARG2", "mod")
 
 
 class Mend(Protocol):
-    """A change of a decoded graph, before the steps back, after which it obeys some rules."""
+    """A change of a decoded graph after which it obeys some rules."""
 
     @property
     def rules(self) -> tuple[Constraint, ...]:
-        """Decoding leaves these to the change."""
+        """The choice of roles leaves these to the change."""
+
+    @property
+    def last(self) -> bool:
+        """Whether the change comes after the steps back to the treebank's form, not before them."""
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph as it should be."""
@@ -44,6 +48,7 @@ class EntityNames:
     """
 
     rules: tuple[Constraint, ...] = (STRING_ARGUMENTS, NAMED_ENTITIES)
+    last: bool = False
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph with its entities; nodes are added at the end."""
@@ -61,6 +66,57 @@ class EntityNames:
                     if edge.label == "name" and not _shared(graph, edge.target):
                         draft.insert_entity(edge)
         return _cased(draft.graph(), {token.form.lower(): token.form for token in sentence.tokens} | proper)
+
+
+@dataclass(frozen=True)
+class UniqueRelations:
+    """Leaves out relations that are nodes (DRG) where their source has the same relation already.
+
+    Most relations are edges when roles are chosen; some can't be and are nodes to the network.  What then hangs on
+    nothing else goes with them.
+    """
+
+    rules: tuple[Constraint, ...] = ()
+    last: bool = True
+
+    def mend(self, graph: Graph, sentence: Sentence) -> Graph:
+        """The graph without surplus relations; those that were edges, which come last, stay."""
+        relations = [node for node in graph.nodes if node.label in UNIQUE_RELATIONS]
+        roles: set[tuple[int, str | None]] = set()
+        surplus: set[int] = set()
+        for node in reversed(relations):
+            source = _source_of_relation(graph, node)
+            if source is not None:
+                if (source, node.label) in roles:
+                    surplus.add(node.id)
+                roles.add((source, node.label))
+        return _largest_part(_without_nodes(graph, surplus)) if surplus else graph
+
+
+def _source_of_relation(graph: Graph, node: Node) -> int | None:
+    """The source of a relation that lies between two nodes; None if it does not."""
+    sources = [edge.source for edge in graph.incoming(node.id) if not edge.label]
+    targets = [edge.target for edge in graph.outgoing(node.id) if not edge.label]
+    return sources[0] if len(sources) == len(targets) == 1 else None
+
+
+def _without_nodes(graph: Graph, gone: set[int]) -> Graph:
+    return replace(
+        graph,
+        nodes=tuple(node for node in graph.nodes if node.id not in gone),
+        edges=tuple(edge for edge in graph.edges if not {edge.source, edge.target} & gone),
+        tops=tuple(top for top in graph.tops if top not in gone),
+    )
+
+
+def _largest_part(graph: Graph) -> Graph:
+    """The part with the most nodes, among those that have a top if any has."""
+    parts = graph.components()
+    if len(parts) < 2:
+        return graph
+    tops = set(graph.tops)
+    best = max(parts, key=lambda part: (bool(part & tops), len(part)))
+    return _without_nodes(graph, {node.id for node in graph.nodes} - best)
 
 
 class _Draft:

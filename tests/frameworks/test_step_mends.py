@@ -1,11 +1,11 @@
-"""Named entities of AMR."""
+"""Named entities of AMR and relation nodes of DRG."""
 
 from __future__ import annotations
 
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.amr import AMR
 from perin.frameworks.steps import FLAG
-from perin.frameworks.steps.names import EntityNames
+from perin.frameworks.steps.mends import EntityNames, UniqueRelations
 from perin.graphs import Edge, Graph, Node, dumps
 from perin.graphs.framework_rules import broken
 
@@ -72,3 +72,17 @@ def test_the_roles_of_a_string_keep_their_owner() -> None:
     graph = restored(nodes, [Edge(0, 1, "domain"), Edge(0, 1, "name")], "Tom")
     assert [message for rule, message in broken(graph) if not rule.rate] == []
     assert len(graph) == 1
+
+
+def test_a_source_has_a_unique_relation_once() -> None:
+    """The relation that comes last stays; what hung on the other alone goes, and boxes keep their top."""
+    labels = [None, "sister.n.01", "female.n.02", "male.n.02", "Of", "Of", "Theme", "Theme"]
+    nodes = tuple(Node(id, label) for id, label in enumerate(labels))
+    links = [(1, 4), (4, 3), (1, 5), (5, 2), (1, 6), (6, 2), (1, 7), (7, 2)]
+    edges = (Edge(0, 1, "in"), Edge(0, 2, "in"), *(Edge(*link) for link in links))
+    graph = Graph("1", "drg", "eng", 2, nodes=nodes, edges=edges, tops=(0,))
+    assert any(not rule.rate for rule, _ in broken(graph))
+    mended = UniqueRelations().mend(graph, sentence(""))
+    assert [node.id for node in mended.nodes] == [0, 1, 2, 5, 6, 7]
+    assert not any(not rule.rate for rule, _ in broken(mended))
+    assert UniqueRelations().mend(mended, sentence("")) is mended
