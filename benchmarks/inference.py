@@ -1,8 +1,10 @@
 """Parsing without PyTorch against the network in PyTorch, and C against NumPy: CPU time, start, memory, equal graphs.
 
-    python benchmarks/inference.py [MODEL] [--limit 150]
+    python benchmarks/inference.py [MODEL] [--limit 150] [--against CHECKOUT]
 
-Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.
+Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  --against
+compares this tree with another one (a clone whose C code is compiled), each with its own model of that name and its
+defaults: CPU time from text to graph, in turn, with the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -56,6 +59,52 @@ print(json.dumps([1000 * spent / len(graphs), loaded[0] - started[0], loaded[1] 
 """
 
 
+TWIN = r"""
+import json, resource, sys, time
+import perin
+name, framework, texts, threads = json.loads(sys.argv[1])
+parser = perin.load(name, threads=threads)
+def spent():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+parser.parse(texts[:8], framework, probabilities=False)
+short = min(texts, key=lambda text: abs(len(text.split()) - 9))
+before = spent()
+for _ in range(20):
+    parser.parse(short, framework, probabilities=False)
+alone = (spent() - before) / 20
+before, began = spent(), time.perf_counter()
+graphs = parser.parse(texts, framework, probabilities=False)
+clock = time.perf_counter() - began
+del parser
+print(json.dumps([1000 * (spent() - before) / len(graphs), 1000 * alone, 1000 * clock / len(graphs)]))
+"""
+
+
+def against(checkout: Path, name: str, framework: str, texts: list[str], threads: int, rounds: int) -> None:
+    """Print what this tree and another one take."""
+    trees = {"this tree": Path(__file__).parents[1], "the other": checkout}
+    found: dict[str, list[list[float]]] = {tree: [] for tree in trees}
+    request = json.dumps([name, framework, texts, threads])
+    for _ in range(rounds):
+        for tree, root in trees.items():
+            environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
+            environment["PYTHONPATH"] = str(root / "src")
+            command = [sys.executable, "-c", TWIN, request]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+            found[tree].append(json.loads(done.stdout))
+    titles = ("CPU ms a sentence", "one short one, CPU ms", "ms by the clock")
+    print(f"\n{'':<12}" + "".join(f"{title:>24}{'range':>16}" for title in titles))
+    middles = []
+    for tree, runs in found.items():
+        columns = list(zip(*runs, strict=True))
+        middles.append([statistics.median(column) for column in columns])
+        cells = (f"{statistics.median(each):>24.2f}{f'{min(each):.2f}-{max(each):.2f}':>16}" for each in columns)
+        print(f"{tree:<12}" + "".join(cells))
+    ratios = (theirs / ours for ours, theirs in zip(*middles, strict=True))
+    print(f"{'ratio':<12}" + "".join(f"{ratio:>24.2f}{'':>16}" for ratio in ratios))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="eng")
@@ -63,10 +112,16 @@ def main() -> None:
     parser.add_argument("--file", default="../shared/data/eds-eng/dev.mrp.gz")
     parser.add_argument("--limit", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--threads", type=int, default=1, help="cores to use in the comparison with another tree")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with another tree of this package")
     arguments = parser.parse_args()
     from perin.graphs.codecs.registry import dump, load
 
     print(describe())
+    if arguments.against is not None:
+        texts = [graph.input or "" for graph in list(load(arguments.file))[: arguments.limit]]
+        against(arguments.against, arguments.model, arguments.framework, texts, arguments.threads, arguments.rounds)
+        return
     with tempfile.TemporaryDirectory() as place:
         file = str(Path(place) / "sentences.mrp")
         dump(list(load(arguments.file))[: arguments.limit], file)

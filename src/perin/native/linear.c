@@ -14,6 +14,8 @@
 #define rounded NAME(rounded)
 #define products NAME(products)
 #define whole_products NAME(whole_products)
+#define wide_products NAME(wide_products)
+#define apply_whole NAME(apply_whole)
 #define gelu8 NAME(gelu8)
 #define tanh8 NAME(tanh8)
 #define activated8 NAME(activated8)
@@ -40,13 +42,25 @@ static inline int64_t up_to(int64_t multiple, int64_t n) { return (n + multiple 
 TARGET static float rounded(const float *x, int64_t n, int64_t padded, uint8_t *result) {
     float largest = 1e-12f;
     int64_t i = 0;
+#if LEVEL == 2
+    __m512 widest = _mm512_set1_ps(largest);
+    for (; i + 16 <= n; i += 16) widest = _mm512_max_ps(widest, _mm512_abs_ps(_mm512_loadu_ps(x + i)));
+    largest = _mm512_reduce_max_ps(widest);
+#else
     v8 most = all8(largest);
     for (; i + 8 <= n; i += 8) most = max8(most, (v8)((i8)load8(x + i) & 0x7fffffff));
     largest = largest8(most);
+#endif
     for (; i < n; i++) largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
     const float factor = 127.0f / largest;
     i = 0;
-#if LEVEL > 0
+#if LEVEL == 2
+    const __m512 factors = _mm512_set1_ps(factor);
+    for (; i + 16 <= n; i += 16) {
+        const __m512i part = _mm512_cvtps_epi32(_mm512_mul_ps(factors, _mm512_loadu_ps(x + i)));
+        _mm_storeu_si128((__m128i *)(result + i), _mm512_cvtepi32_epi8(_mm512_add_epi32(part, _mm512_set1_epi32(128))));
+    }
+#elif LEVEL == 1
     const __m256 factor8 = _mm256_set1_ps(factor);
     const __m256i zero = _mm256_set1_epi16(128), in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     for (; i + 32 <= n; i += 32) {
@@ -66,19 +80,7 @@ TARGET static float rounded(const float *x, int64_t n, int64_t padded, uint8_t *
 /* The sums of ROWS rows of n rounded inputs for the outputs of a panel. */
 INLINE void whole_products(const uint8_t *inputs, int64_t n, const int8_t *packed,
                                          int32_t sums[ROWS][PANEL]) {
-#if LEVEL == 2
-    __m512i sum[ROWS];
-    for (int row = 0; row < ROWS; row++) sum[row] = _mm512_setzero_si512();
-    for (int64_t i = 0; i < n; i += 4, packed += 4 * PANEL) {
-        const __m512i weights = _mm512_loadu_si512(packed);
-        for (int row = 0; row < ROWS; row++) {
-            int32_t four;
-            memcpy(&four, inputs + row * n + i, sizeof four);
-            sum[row] = _mm512_dpbusd_epi32(sum[row], _mm512_set1_epi32(four), weights);
-        }
-    }
-    for (int row = 0; row < ROWS; row++) _mm512_storeu_si512(sums[row], sum[row]);
-#elif LEVEL == 1
+#if LEVEL == 1
     const __m256i ones = _mm256_set1_epi16(1);
     __m256i sum[ROWS][2];
     for (int row = 0; row < ROWS; row++) sum[row][0] = sum[row][1] = _mm256_setzero_si256();
@@ -126,10 +128,36 @@ INLINE void products(const float *const left[4], int64_t n, const float *right, 
     memcpy(sums, sum, sizeof sum);
 }
 
+#if LEVEL == 2
+/* The same for count rows, in registers twice as wide: the same operations in the same order, so the same bits. */
+INLINE void wide_products(const float *const *left, int count, int64_t n, const float *right, int64_t stride,
+                          float *result, int64_t result_stride, int64_t rows) {
+    __m512 sum[8];
+    for (int row = 0; row < count; row++) sum[row] = _mm512_setzero_ps();
+    for (int64_t i = 0; i < n; i++, right += stride) {
+        const __m512 factors = _mm512_loadu_ps(right);
+        for (int row = 0; row < count; row++) sum[row] = _mm512_fmadd_ps(_mm512_set1_ps(left[row][i]), factors, sum[row]);
+    }
+    for (int row = 0; row < count && row < rows; row++) _mm512_storeu_ps(result + row * result_stride, sum[row]);
+}
+#endif
+
 /* left [rows, n] times right [n, columns, a multiple of PANEL] to result; the rows of left and of result have strides. */
 TARGET void multiply(const float *left, int64_t rows, int64_t n, int64_t stride, const float *right, int64_t columns,
                      float *result, int64_t result_stride) {
-    for (int64_t first = 0; first < rows; first += 4) {
+    int64_t first = 0;
+#if LEVEL == 2
+    for (; first < rows; first += 8) {
+        const int64_t here = rows - first < 8 ? rows - first : 8;
+        const float *chosen[8];
+        for (int64_t row = 0; row < 8; row++) chosen[row] = left + (first + (row < here ? row : here - 1)) * stride;
+        float *target = result + first * result_stride;
+        for (int64_t column = 0; column < columns; column += PANEL)
+            if (here > 4) wide_products(chosen, 8, n, right + column, columns, target + column, result_stride, here);
+            else wide_products(chosen, 4, n, right + column, columns, target + column, result_stride, here);
+    }
+#endif
+    for (; first < rows; first += 4) {
         const float *chosen[4];
         for (int64_t row = 0; row < 4; row++) chosen[row] = left + (first + row < rows ? first + row : rows - 1) * stride;
         for (int64_t column = 0; column < columns; column += PANEL) {
@@ -141,6 +169,45 @@ TARGET void multiply(const float *left, int64_t rows, int64_t n, int64_t stride,
     }
 }
 
+#if LEVEL == 2
+/* What apply does with rounded rows, for panels of outputs from one on: a tile of ROWS rows and so many panels at a
+   time, so that each group of inputs is loaded once for all of them. */
+INLINE void apply_whole(const struct layer *layer, const uint8_t *inputs, const float *row_scales, int64_t count,
+                        int64_t output, int panels, float *result) {
+    const int64_t padded = up_to(STEP, layer->inputs), outputs = layer->outputs;
+    const int8_t *packed = (const int8_t *)layer->packed + output * padded;
+    for (int64_t first = 0; first < count; first += ROWS) {
+        const uint8_t *rows = inputs + first * padded;
+        __m512i sum[2][ROWS];
+        for (int panel = 0; panel < panels; panel++)
+            for (int row = 0; row < ROWS; row++) sum[panel][row] = _mm512_setzero_si512();
+        for (int64_t i = 0; i < padded; i += 4) {
+            __m512i weights[2];
+            for (int panel = 0; panel < panels; panel++)
+                weights[panel] = _mm512_loadu_si512(packed + panel * PANEL * padded + i * PANEL);
+            for (int row = 0; row < ROWS; row++) {
+                int32_t four;
+                memcpy(&four, rows + row * padded + i, sizeof four);
+                const __m512i fours = _mm512_set1_epi32(four);
+                for (int panel = 0; panel < panels; panel++)
+                    sum[panel][row] = _mm512_dpbusd_epi32(sum[panel][row], fours, weights[panel]);
+            }
+        }
+        for (int panel = 0; panel < panels; panel++) {
+            const int64_t place = output + panel * PANEL, width = outputs - place < PANEL ? outputs - place : PANEL;
+            const __m512i offsets = _mm512_loadu_si512(layer->offsets + place);
+            const __m512 scales = _mm512_loadu_ps(layer->scales + place), bias = _mm512_loadu_ps(layer->bias + place);
+            const __mmask16 real = (__mmask16)((1u << width) - 1);
+            for (int64_t row = 0; row < ROWS && first + row < count; row++) {
+                const __m512 whole = _mm512_cvtepi32_ps(_mm512_sub_epi32(sum[panel][row], offsets));
+                const __m512 scale = _mm512_mul_ps(_mm512_set1_ps(row_scales[first + row]), scales);
+                _mm512_mask_storeu_ps(result + (first + row) * outputs + place, real, _mm512_fmadd_ps(whole, scale, bias));
+            }
+        }
+    }
+}
+#endif
+
 /* Up to BLOCK rows x [count, inputs] to result [count, outputs]; scratch is [BLOCK, inputs and padding]. */
 TARGET int apply(const struct layer *layer, const float *x, int64_t count, float *result, uint8_t *scratch) {
     const int64_t inputs = layer->inputs, padded = up_to(STEP, inputs), outputs = layer->outputs;
@@ -148,6 +215,14 @@ TARGET int apply(const struct layer *layer, const float *x, int64_t count, float
     if (layer->bits == 8)
         for (int64_t row = 0; row < count; row++)
             row_scales[row] = rounded(x + row * inputs, inputs, padded, scratch + row * padded);
+#if LEVEL == 2
+    if (layer->bits == 8) {
+        int64_t place = 0;
+        for (; place + PANEL < outputs; place += 2 * PANEL) apply_whole(layer, scratch, row_scales, count, place, 2, result);
+        if (place < outputs) apply_whole(layer, scratch, row_scales, count, place, 1, result);
+        return 0;
+    }
+#endif
     for (int64_t output = 0; output < outputs; output += PANEL) {
         const int64_t width = outputs - output < PANEL ? outputs - output : PANEL;
         const v8 bias[2] = {load8(layer->bias + output), load8(layer->bias + output + 8)};
