@@ -287,7 +287,7 @@ def pointed(pointer: Path) -> Path | None:
         return None
     try:
         name = json.loads(pointer.read_text(encoding="utf-8"))["folder"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         name = None
     if not isinstance(name, str) or name in ("", ".", "..") or Path(name).name != name:
         raise InputError('it should be JSON that names a folder beside it: {"folder": "…"}', source=str(pointer))

@@ -89,7 +89,7 @@ def match_scores(
         allowed = torch.from_numpy(targets.masks).to(device).repeat_interleave(targets.queries, dim=2)
         mean = mean * torch.where(allowed, 1.0, EPSILON)
     scores = scores * mean
-    result: Floats = scores.cpu().numpy().astype(np.float64)
+    result: Floats = np.nan_to_num(scores.cpu().numpy().astype(np.float64))  # a loss that diverged is told elsewhere
     possible = result.reshape(-1)
     possible[cells] = np.maximum(possible[cells], LEAST)
     return result

@@ -126,7 +126,7 @@ def assigned(slots: Ints, groups: Sequence[Ints], gains: Floats) -> Ints:
     result = slots.copy()
     for group in groups:
         available = np.sort(slots[group])
-        nodes, chosen = linear_sum_assignment(gains[group][:, available], maximize=True)
+        nodes, chosen = linear_sum_assignment(np.nan_to_num(gains[group][:, available]), maximize=True)
         result[group[nodes]] = available[chosen]
     return result
 

@@ -45,7 +45,7 @@ PROBLEMS = "problems.jsonl"
 MODEL = "model"
 BEST, BEST_POINTER = "best-", "best.json"
 DIVERGED = 20
-"""Optimizer steps in a row without a finite gradient after which a run is given up."""
+"""Optimizer steps in a row without a finite gradient after which a run is given up; nothing is evaluated meanwhile."""
 
 
 def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple[str, ...] = ()) -> Path:
@@ -172,6 +172,8 @@ class Trainer:
             if self._evaluation_is_due():
                 self._evaluate()
             self._checkpoint()
+        if self.skipped:
+            raise self._divergence()
         if self.journal is not None:
             self.journal.write("end", step=progress.step, epoch=progress.epoch, seconds=progress.seconds)
 
@@ -216,10 +218,13 @@ class Trainer:
         """Give up where one bad batch follows another: nothing is learned any more."""
         self.skipped = 0 if math.isfinite(norm) else self.skipped + 1
         if self.skipped == DIVERGED:
-            raise UsageError(
-                f"the loss has diverged: no finite gradient since step {self.state.progress.step - DIVERGED + 1}; "
-                "begin anew with lower learning rates (learning.rate, learning.encoder_rate)"
-            )
+            raise self._divergence()
+
+    def _divergence(self) -> UsageError:
+        return UsageError(
+            f"the loss has diverged: no finite gradient in the last {self.skipped} steps before step "
+            f"{self.state.progress.step + 1}; begin anew with lower learning.rate and learning.encoder_rate"
+        )
 
     def _updates(self, epoch: int) -> list[list[list[int]]]:
         """The batches of an epoch, as many together as make up an optimizer step."""
@@ -246,7 +251,7 @@ class Trainer:
 
     def _evaluation_is_due(self) -> bool:
         settings, epoch = self.recipe.evaluation, self.state.progress.epoch
-        if not self.corpus.has_dev:
+        if not self.corpus.has_dev or self.skipped:
             return False
         last = epoch == self.recipe.learning.epochs
         return last or (epoch >= settings.start and (epoch - settings.start) % settings.every == 0)
