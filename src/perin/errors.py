@@ -33,7 +33,7 @@ class InputError(PerinError):
         self.graph = graph
 
     def __str__(self) -> str:
-        return one_line(f"{place(self.source, self.line, self.graph)}{self.message}")
+        return message_line(f"{place(self.source, self.line, self.graph)}{self.message}")
 
 
 class UsageError(PerinError):
@@ -70,6 +70,18 @@ def place(source: str | None, line: int | None, graph: str | None) -> str:
     if where:
         where += ": "
     return where + (f"graph {graph}: " if graph is not None else "")
+
+
+LONGEST_MESSAGE = 600
+"""Characters of a message about input; more of what it quotes is left out."""
+
+
+def message_line(text: str) -> str:
+    """A message on one line that can be read, however much of the input it quotes."""
+    if len(text) > LONGEST_MESSAGE:
+        half = LONGEST_MESSAGE // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return one_line(text)
 
 
 def one_line(text: str) -> str:

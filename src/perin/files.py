@@ -14,7 +14,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
 
@@ -24,6 +24,15 @@ GZIP_MAGIC = b"\x1f\x8b"
 _HEAD = 4096
 """Bytes by which text is told from other data."""
 STDIN = "<stdin>"
+
+MAX_LINE = "PERIN_MAX_LINE"
+MAX_DOCUMENT = "PERIN_MAX_DOCUMENT"
+LIMITS = {MAX_LINE: 16 * 2**20, MAX_DOCUMENT: 64 * 2**20}
+"""The most bytes of a line (also of a graph of several lines) and of a document that is held as a whole.
+
+They count after decompression.  An environment variable of the same name raises a limit: ``PERIN_MAX_LINE=1G``.
+"""
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -77,6 +86,40 @@ def _trim(kept: Path) -> None:
             entry.unlink(missing_ok=True)
 
 
+def byte_limit(name: str) -> int:
+    """A limit of :data:`LIMITS`, as the environment has it."""
+    text = os.environ.get(name, "").strip().upper()
+    if not text:
+        return LIMITS[name]
+    number, unit = text.removesuffix("B"), ""
+    if number[-1:] in _UNITS:
+        number, unit = number[:-1], number[-1]
+    if not (number.isascii() and number.isdigit() and len(number) < 16 and int(number)):
+        raise UsageError(f"{name} should be a number of bytes such as 500M or 2G, found {os.environ[name]!r}")
+    return int(number) * _UNITS[unit]
+
+
+def _too_long(what: str, name: str, source: str, line: int) -> InputError:
+    limit = byte_limit(name)
+    size = next(f"{limit // _UNITS[unit]} {unit}B" for unit in ("G", "M", "K", "") if limit >= _UNITS[unit])
+    message = f"{what} has more than {size}; if that is right, set the environment variable {name} to a higher number"
+    return InputError(message, source=source, line=line)
+
+
+def within_limit(
+    lines: Iterable[str], source: str, what: str, name: str = MAX_DOCUMENT, *, blocks: bool = False
+) -> Iterator[str]:
+    """The lines, as long as their length (in characters) stays below a limit; with ``blocks``, between blank lines."""
+    left = limit = byte_limit(name)
+    for number, line in enumerate(lines, start=1):
+        left -= len(line) + 1
+        if blocks and (not line or line.isspace()):
+            left = limit
+        if left < 0:
+            raise _too_long(what, name, source, number)
+        yield line
+
+
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     r"""Yield the lines of a text file without their line ends, decoding gzip and UTF-8 (a byte-order mark is dropped).
 
@@ -96,7 +139,10 @@ def each_line(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
         with _open_bytes(path) as stream:
             if _is_binary(stream.peek(_HEAD)[:_HEAD]):
                 raise InputError("is no text but binary data (or text that is not UTF-8)", source=source, line=1)
-            for number, raw in enumerate(stream, start=1):
+            limit = byte_limit(MAX_LINE)
+            for number, raw in enumerate(iter(lambda: stream.readline(limit + 1), b""), start=1):
+                if len(raw) > limit:
+                    raise _too_long("the line", MAX_LINE, source, number)
                 if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                     raw = raw[3:]
                 yield _decode(raw.removesuffix(b"\n").removesuffix(b"\r"), source, number)
@@ -107,7 +153,7 @@ def each_line(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The whole text of a file, decoded as :func:`read_lines` does."""
-    return "\n".join(read_lines(path))
+    return "\n".join(within_limit(read_lines(path), source_name(path), "the file"))
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

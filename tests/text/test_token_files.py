@@ -99,7 +99,7 @@ def row(form: str, misc: str = "_", id: str = "1") -> str:
         ),
         ("\n\n# text = Kim\n1 Kim\n", "x.conllu:4: no CoNLL-U: a token needs 10 columns"),
         (row("Kim  Lee"), "x.conllu:1: no CoNLL-U: a token needs 10 columns"),
-        (row("Kim", id="one"), "x.conllu:1: no CoNLL-U: Failed parsing field 'id'"),
+        (row("Kim", id="one"), "x.conllu:1: no CoNLL-U: the id of a token should be as 3, 3-4 or 3.1, found 'one'"),
     ],
 )
 def test_faults_of_conllu(write, text: str, message: str) -> None:

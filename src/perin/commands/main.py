@@ -65,6 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (perin … | head): nothing is wrong, and nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except MemoryError:
+        print(
+            f"perin {verb}: error: there is not enough memory for this input; give it in smaller parts", file=sys.stderr
+        )
+        return EXIT_ERROR
     except OSError as error:
         print(f"perin {verb}: error: {error}", file=sys.stderr)
         return EXIT_ERROR

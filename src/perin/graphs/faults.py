@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from perin.errors import InputError, one_line, place
+from perin.errors import InputError, message_line, place
 
 Severity: TypeAlias = Literal["error", "note"]
 
@@ -23,7 +23,7 @@ class Finding:
 
     def __str__(self) -> str:
         note = "note: " if self.severity == "note" else ""
-        return one_line(f"{place(self.source, self.line, self.graph)}{note}{self.message}")
+        return message_line(f"{place(self.source, self.line, self.graph)}{note}{self.message}")
 
 
 Report: TypeAlias = Callable[[Finding], None]

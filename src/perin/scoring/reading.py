@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from perin.errors import InputError, UsageError
+from perin.errors import InputError
 from perin.files import each_line, read_lines, source_name
 from perin.graphs.codecs.codec import Reader
 from perin.graphs.codecs.registry import files
@@ -114,16 +114,14 @@ def _from_files(
     path: str | os.PathLike[str], format: str | None, report: Report, *, gold: bool
 ) -> Iterator[tuple[str | None, int | None, Graph]]:
     codec, paths = files(path, format)
-    if codec.read is None:
-        raise UsageError(f"the format {codec.name} can be written but not read")
     for file in paths:
         name = source_name(file)
         if not gold:
-            graphs = _whatever_can_be_read(codec.read, file, report)
+            graphs = _whatever_can_be_read(codec.graphs, file, report)
         elif codec.name == "mrp":
-            graphs = _no_line_dropped(codec.read, file, report)
+            graphs = _no_line_dropped(codec.graphs, file, report)
         else:
-            graphs = codec.read(read_lines(file), name, _strict_and(report))
+            graphs = codec.graphs(read_lines(file), name, _strict_and(report))
         for line, graph in graphs:
             if codec.name != "mrp" or _dated(graph.time):
                 yield name, line, graph

@@ -11,7 +11,7 @@ from typing import Any
 
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
-from perin.files import read_lines, source_name
+from perin.files import MAX_LINE, read_lines, source_name, within_limit
 from perin.graphs.codecs.registry import locate as graphs
 from perin.graphs.graph import Graph, Node
 from perin.text.alignment import Place, locate, placed
@@ -21,9 +21,10 @@ from perin.text.tokenizer import lemmatize, tokenize
 # Tokens and lemmas from CoNLL-U.
 
 
-_RANGE = re.compile(r"(\d+):(\d+)", re.ASCII)
+_RANGE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 _TEXT = re.compile(r"# *text *= ?(.*)")
 _COLUMNS = 10
+_ID = re.compile(r"[0-9]{1,6}(?:[-.][0-9]{1,6})?\t")
 _UNUSED = {name: lambda columns, index: None for name in ("xpos", "feats", "head", "deps")}
 
 
@@ -36,7 +37,8 @@ def read_conllu(lines: Iterable[str], source: str, language: str | None) -> Iter
     A lemma ``_`` is replaced by the own lemmatizer's, for which a language is needed; without one by the form.
     Comments that stand alone are skipped.
     """
-    for number, block in _blocks(lines):
+    limited = within_limit(lines, source, "the sentence", MAX_LINE, blocks=True)
+    for number, block in _blocks(limited):
         if not all(row.startswith("#") and not _TEXT.fullmatch(row) for row in block):
             yield _sentence(block, source, number, language)
 
@@ -61,6 +63,11 @@ def _sentence(block: list[str], source: str, line: int, language: str | None) ->
     for number, row in enumerate(block, start=line):
         if not row.startswith("#") and (row.count("\t") != _COLUMNS - 1 or "  " in row):
             message = f"no CoNLL-U: a token needs {_COLUMNS} columns separated by tabs, without double spaces inside"
+            raise InputError(message, source=source, line=number)
+        if not row.startswith("#") and not _ID.match(row):
+            found = row.partition("\t")[0]
+            shown = found if len(found) <= 20 else f"{found[:17]}..."
+            message = f"no CoNLL-U: the id of a token should be as 3, 3-4 or 3.1, found {shown!r}"
             raise InputError(message, source=source, line=number)
     try:
         [parsed] = conllu.parse("\n".join(block), field_parsers=_UNUSED)

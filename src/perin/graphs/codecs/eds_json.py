@@ -165,4 +165,4 @@ def _node_object(node: Node, names: dict[int, str], graph: Graph) -> dict[str, A
     return item
 
 
-CODEC = Codec("eds-json", "EDS in JSON, as pydelphin has it", (".eds.json",), ("eds",), read, write)
+CODEC = Codec("eds-json", "EDS in JSON, as pydelphin has it", (".eds.json",), ("eds",), read, write, "file")

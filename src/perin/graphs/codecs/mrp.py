@@ -346,5 +346,11 @@ def shown(value: object) -> str:
 
 
 CODEC = Codec(
-    "mrp", "JSON lines of the shared tasks MRP 2019 and 2020, all frameworks", (".mrp", ".jsonl"), (), read, write
+    "mrp",
+    "JSON lines of the shared tasks MRP 2019 and 2020, all frameworks",
+    (".mrp", ".jsonl"),
+    (),
+    read,
+    write,
+    unit="line",
 )

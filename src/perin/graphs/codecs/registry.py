@@ -138,11 +138,9 @@ def writable(graphs: Iterable[Graph], format: str, report: Callable[[InputError]
 
 
 def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[str, int, Graph]]:
-    if reader.read is None:
-        raise UsageError(f"the format {reader.name} can be written but not read")
     seen: set[tuple[str | None, str | None, str]] = set()
     for source, lines in sources:
-        for line, graph in reader.read(lines, source, report):
+        for line, graph in reader.graphs(lines, source, report):
             if graph.key in seen:
                 message = "there is an earlier graph of the same id, framework and language"
                 report(Finding(message, source, line, graph.id))
