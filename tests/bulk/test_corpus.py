@@ -330,7 +330,7 @@ def test_other_files_need_another_folder(parse, corpus):
     ("options", "message"),
     [
         ({"engine": "spark"}, "unknown engine 'spark'"),
-        ({"rank": 2, "world": 2}, "rank 2 of 2 makes no sense"),
+        ({"rank": 2, "world": 2}, "there is no rank 2 of 2"),
         ({"format": "amr"}, "unknown format 'amr'"),
         ({"column": "x"}, "a column is for JSON lines and Parquet"),
     ],

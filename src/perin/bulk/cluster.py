@@ -32,7 +32,7 @@ def parse_on_cluster(
     """Do shards with actors of a Ray cluster (None: the one of this machine, else a new one on it).
 
     All machines of the cluster must reach the files and the folder by the same names.  An actor that dies is replaced
-    and its shard is done again, thrice at most; shards that another run holds are waited for.
+    and its shard is begun again, at most three times; shards that another run holds are waited for.
     """
     ray = _ray()
     own = not ray.is_initialized()

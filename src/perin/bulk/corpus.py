@@ -16,19 +16,19 @@ ENGINES = ("local", "ray")
 
 
 class Progress:
-    """Is told how the work goes on; this one does not care."""
+    """Receives reports of progress; this one ignores them."""
 
     def begin(self, sentences: int, shards: int, done: int) -> None:
-        """So many sentences are to be parsed; of so many shards, some are done already."""
+        """The number of sentences to parse, of all shards, and of shards that are done already."""
 
     def sentences(self, count: int) -> None:
-        """So many more are parsed (or fewer, if a shard has to be done again)."""
+        """The number of sentences parsed since the last report; negative if a shard has to be done again."""
 
     def shard(self, result: Mark | Bad) -> None:
-        """A shard is done, or can't be."""
+        """A shard is done, or can't be done."""
 
     def end(self) -> None:
-        """There is no more to do."""
+        """All work is over."""
 
 
 def parse_corpus(
@@ -65,7 +65,7 @@ def parse_corpus(
     if engine not in ENGINES:
         raise UsageError(f"unknown engine {engine!r}; known are: {', '.join(ENGINES)}")
     if not 0 <= rank < world:
-        raise UsageError(f"rank {rank} of {world} makes no sense; ranks count from 0")
+        raise UsageError(f"there is no rank {rank} of {world}; ranks count from 0")
     output = os.fspath(output)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     paths = expanded([os.fspath(path) for path in several])

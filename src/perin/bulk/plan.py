@@ -163,7 +163,7 @@ def _starts(extent: Extent, wanted: list[int]) -> list[int]:
 
 
 def _check(plan: Plan, output: str, paths: Sequence[str], settings: Settings, shards: int | None) -> None:
-    """Complain if a folder holds the plan of something else."""
+    """Raise an error if the folder has the plan of another task."""
     asked = dataclasses.asdict(settings)
     for name, value in dataclasses.asdict(plan.settings).items():
         if asked[name] != value and not (name == "time" and asked[name] is None):
@@ -180,7 +180,7 @@ def _check(plan: Plan, output: str, paths: Sequence[str], settings: Settings, sh
 
 
 def check_paths(paths: Sequence[str], settings: Settings) -> None:
-    """Complain about what can be seen before anything is read."""
+    """Raise an error for what can be seen before anything is read."""
     if settings.format not in FORMATS:
         raise UsageError(f"unknown format {settings.format!r}; known are: {', '.join(FORMATS)}")
     if settings.column is not None and all(kind(path) in ("text", "conllu") for path in paths):

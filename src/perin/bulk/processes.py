@@ -21,7 +21,7 @@ from perin.bulk.storage import Held
 from perin.errors import PerinError
 
 ATTEMPTS = 3
-"""Processes that may die of a shard before it is given up."""
+"""Deaths after which a shard is given up."""
 _PATIENCE = 0.5
 """Seconds between reports of progress, and between looks at shards that other runs hold."""
 
@@ -39,7 +39,7 @@ def parse_locally(
 ) -> Iterator[Mark | Bad]:
     """Do shards with so many processes; results come as they are there.
 
-    A process that dies (for want of memory, say) is replaced and its shard is done again, thrice at most.  Shards that
+    A process that dies (out of memory, say) is replaced and its shard is begun again, at most three times.  Shards that
     another run holds are waited for.  ``progress`` is called with numbers of sentences.
     """
     crew = _Crew(job, deque(shards), progress)
@@ -91,7 +91,7 @@ class _Crew:
         self.workers.clear()
 
     def news(self) -> Iterator[Mark | Bad]:
-        """Wait for a word of some workers and answer it."""
+        """Wait for messages of workers and answer them."""
         ready = wait([worker.connection for worker in self.workers])
         for worker in [worker for worker in self.workers if worker.connection in ready]:
             try:
@@ -117,7 +117,7 @@ class _Crew:
             self._send(worker)
 
     def _send(self, worker: _Worker) -> None:
-        """Give a worker the next shard, or send it home."""
+        """Give a worker the next shard, or let it end."""
         worker.shard = self.waiting.popleft() if self.waiting else None
         worker.sentences = 0
         with contextlib.suppress(OSError):  # if it has died, its end of the connection will say so
@@ -151,7 +151,7 @@ class WorkerError(PerinError):
 
 
 def work(connection: Connection, job: Job) -> None:
-    """What a process does: load the model, then shard after shard."""
+    """Run a worker process: load the model, then do shard after shard."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # such that temporary files are removed
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -181,7 +181,7 @@ def _serve(connection: Connection, job: Job) -> None:
 
 
 class _Reports:
-    """Tells the parent, not too often, how many sentences of a shard are parsed."""
+    """Reports to the parent, at intervals, how many sentences of a shard are parsed."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

@@ -88,7 +88,7 @@ class Summary:
         return 2 if self.done < self.shards else 1 if self.failed else 0
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The summary in words."""
         yield f"{self.done} of {self.shards} shards done: {self.parsed} sentences parsed, {self.failed} failed"
         for reason, count in self.reasons.most_common():
             yield f"{count} failed: {one_line(reason)}"
@@ -132,7 +132,7 @@ Loader = Callable[[], ParsesStreams]
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker has to know."""
+    """Everything that a worker needs."""
 
     plan: Plan
     paths: tuple[str, ...]

@@ -46,7 +46,7 @@ class Folder(Protocol):
         """Open a new file, which appears when the block ends without error; :class:`Held` if another process does."""
 
     def sweep(self, name: str) -> None:
-        """Remove what processes that were killed have left of a file that is whole now."""
+        """Remove what killed processes have left of a file that is complete now."""
 
 
 class LocalFolder:

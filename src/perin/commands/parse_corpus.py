@@ -1,6 +1,6 @@
 """Parse a corpus of any size into a folder of shards, on one machine or many.
 
-IN are files or globs of text (a sentence a line), JSON lines, CoNLL-U or Parquet, gzipped or not; OUT is a folder.
+IN are files or globs of text (one sentence per line), JSON lines, CoNLL-U or Parquet, gzipped or not; OUT is a folder.
 Both may be URLs that fsspec knows (s3://…).  A shard is done when its file and the mark beside it are in place: the
 same command again, after a kill or on another machine with the same folder, does what is missing.  Of W machines that
 share the folder, number R (--rank R --world W) does every W-th shard.
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--shards", type=count, metavar="N", help="pieces of the corpus (default: of 10,000 sentences)")
     add("--rank", type=int, default=0, metavar="R", help="number of this machine, counted from 0")
     add("--world", type=count, default=1, metavar="W", help="number of machines")
-    processes = "processes (default: one a core; with Ray, of the cluster)"
+    processes = "processes (default: one per core; with Ray, of the cluster)"
     add("--workers", "--threads", "--jobs", type=count, metavar="N", help=processes)
     add("--engine", choices=("local", "ray"), default="local", help="processes of this machine, or a Ray cluster")
     add("--address", metavar="A", help="address of the Ray cluster (default: the one of this machine, else a new one)")

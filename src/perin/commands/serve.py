@@ -1,7 +1,7 @@
 """Serve models over HTTP, with a page where people look at graphs.
 
-http://localhost:8080/ is the page, /docs describes the interface, /process and /models are those of UDPipe's service.
-The service stops on SIGINT or SIGTERM when the requests that it has begun are answered.
+http://localhost:8080/ is the page, /docs describes the interface, /process and /models are as in UDPipe's service.
+On SIGINT or SIGTERM the service finishes the requests that it has and stops.
 With --mcp it speaks the Model Context Protocol on standard input and output instead, for language models.
 Needs optional packages: pip install 'perin[serve]', with --mcp 'perin[mcp]'.
 """
@@ -26,7 +26,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--port", type=int, default=8080, help="port to listen on (default: 8080; 0: any that is free)")
     add("--models", nargs="+", metavar="M", help="models: folders, names in the box, or organisation/name on the hub")
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes that parse (default: cores)")
-    add("--keys", metavar="FILE", help=f"file of bearer keys, one a line (also: ${KEYS}); without keys all may ask")
+    add(
+        "--keys",
+        metavar="FILE",
+        help=f"file of bearer keys, one per line (also: ${KEYS}); without keys it is open to all",
+    )
     add(
         "--origin", dest="origins", action="append", default=[], metavar="URL", help="allow pages of this origin (CORS)"
     )

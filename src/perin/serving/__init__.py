@@ -2,6 +2,6 @@
 
     server (uvicorn) -> guard (ids, keys, limits, log) -> app (endpoints) -> pool -> worker processes
 
-The web process reads requests and writes answers; all parsing, drawing and scoring is done by worker processes, which
-may die without harm to anything but, at worst, the request that killed them.
+The web process reads requests and writes answers.  Worker processes do all parsing, drawing and scoring; when one dies,
+the worst that happens is an error for the request that killed it.
 """

@@ -86,7 +86,7 @@ def _add_probes(app: FastAPI, service: Service, metrics: Metrics) -> None:
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
-    @app.get("/ready", tags=["state"], summary="Whether the models are loaded and somebody can parse")
+    @app.get("/ready", tags=["state"], summary="Whether the models are loaded")
     async def ready() -> JSONResponse:
         if service.ready:
             return JSONResponse({"status": "ready"})
@@ -124,7 +124,7 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
 
     @app.post("/v1/parse", tags=["parsing"], summary="Sentences to graphs", openapi_extra=_documented(ParseBody))
     async def parse(request: Request) -> Response:
-        """JSON, or plain text with a sentence a line, which is answered line by line (NDJSON), however long it is.
+        """JSON, or plain text with one sentence per line, which is answered line by line (NDJSON), however long it is.
 
         The options of plain text are those of JSON, given in the address.
         """
@@ -235,7 +235,7 @@ def _add_error_handlers(app: FastAPI, metrics: Metrics) -> None:
 
 
 async def _body(request: Request, kind: type[Body]) -> Body:
-    """The body of a request, which must be JSON: a page of another origin can't send that without being asked."""
+    """The body of a request.  Only JSON is taken, which pages of other origins can't send without permission."""
     if _media_type(request) != "application/json":
         raise HTTPException(415, "send JSON, with Content-Type: application/json")
     try:
@@ -262,7 +262,7 @@ def _options(request: Request) -> ParseBody:
 
 
 async def _spooled(request: Request) -> Any:
-    """A long body, in a file: many clients read no answer before they have sent everything."""
+    """A long body in a temporary file: many clients read no answer before they have sent everything."""
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
         async for chunk in request.stream():
@@ -277,7 +277,7 @@ async def _all(answers: AsyncIterator[bytes]) -> list[bytes]:
 
 
 async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.ExitStack) -> AsyncIterator[bytes]:
-    """Answers a line each; what stops them is told in the last line."""
+    """One answer per line; if something stops them, the last line says what."""
     with stack:
         try:
             async for answer in service.parse(units):
@@ -298,5 +298,5 @@ def _json(data: bytes) -> Response:
 
 
 def _note(request: Request, **data: Any) -> None:
-    """Put something into the request's line in the log."""
+    """Add fields to the request's line in the log."""
     request.scope["state"].setdefault("log", {}).update(data)

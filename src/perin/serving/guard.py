@@ -1,7 +1,7 @@
-"""What every request passes on its way in and every answer on its way out.
+"""The outermost layer: every request passes it on its way in, every answer on its way out.
 
-In: an id, the key, the size of the body, the client's pace.  Out: the headers that keep a browser from mischief, a line
-in the log, and no word about the inside of the service when something broke there.
+In: a request id, the key, limits on the size and pace of the body.  Out: security headers, a line in the log, and no
+internal detail when something broke.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from perin.serving.service import Metrics, Settings
 log = logging.getLogger("perin.serving")
 
 PUBLIC = frozenset(("/", "/live", "/ready", "/docs", "/openapi.json"))
-"""What can be had without a key, besides the parts of the page: nothing that says or does anything of worth."""
+"""Paths that need no key, besides the parts of the page: they reveal nothing and cost nothing."""
 PAGE_PARTS = "/page/"
 
 _SWALLOWED, _SWALLOWING = 16 * 2**20, 2.0
@@ -52,7 +52,7 @@ class Guard:
         self.keys = [key.encode() for key in settings.keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; other kinds of connections pass (start and stop) or are refused (WebSockets)."""
+        """Handle a request; start and stop events pass, WebSockets are refused."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
@@ -83,8 +83,8 @@ class Guard:
                 await _say(answer, *refusal, id)
             else:
                 await self.app(scope, self._paced(scope, headers, receive), answer)
-        except Exception:
-            log.exception("a request hit a mistake", extra={"data": {"request": id}})
+        except Exception:  # the outermost handler: it logs and answers 500
+            log.exception("a request hit a bug", extra={"data": {"request": id}})
             if status:
                 raise  # the answer has begun: cut the connection, so that the client does not take it for whole
             await _say(answer, 500, "internal", "something broke here; the log has it under the request's id", id)
@@ -108,7 +108,7 @@ class Guard:
         return self.settings.max_stream if streamed else self.settings.max_body
 
     def _paced(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
-        """The body as it comes in; an error if it gets too large or if nothing comes for too long."""
+        """The body as it arrives; an error if it gets too large or stalls for too long."""
         limit, seen, whole = self._limit(headers), 0, False
         deadline = time.monotonic() + self.settings.seconds
 
@@ -148,7 +148,7 @@ class Guard:
 
 
 async def _swallow(receive: Receive) -> None:
-    """Read on for a while what is not wanted: a client that is cut off while it sends never sees why."""
+    """Read the rest of an unwanted body for a while: a client that is cut off while sending never sees the answer."""
     left, end = _SWALLOWED, time.monotonic() + _SWALLOWING
     while left > 0 and (patience := end - time.monotonic()) > 0:
         try:
@@ -161,7 +161,7 @@ async def _swallow(receive: Receive) -> None:
 
 
 def problem(code: str, message: str, id: str) -> dict[str, Any]:
-    """How every error is told."""
+    """The JSON of every error."""
     return {"error": {"code": code, "message": message, "request": id}}
 
 
@@ -177,10 +177,10 @@ async def _say(send: Send, status: int, code: str, message: str, id: str) -> Non
 
 
 class JsonLines(logging.Formatter):
-    """A log in which every line is a JSON object."""
+    """Writes each log record as one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record; ``data`` given as ``extra`` comes as fields."""
+        """The line of a record; the fields of ``extra["data"]`` are part of the object."""
         moment = datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds")
         data = {"time": moment, "level": record.levelname.lower(), **getattr(record, "data", {})}
         if record.getMessage() != data.get("event"):

@@ -1,9 +1,8 @@
 """Worker processes and the queue before them.
 
-Each process has a thread of its own in the web process, which takes jobs from the queue, several of one group at
-once, sends them down a pipe and waits for the answers or for the death of the process.  A process that dies, or that
-takes too long and is killed, is replaced.  Its jobs are tried once more, each alone, so that one that kills cannot take
-others with it twice.
+Each process has a thread in the web process.  It takes jobs from the queue, several of one group at once, sends them
+down a pipe and waits for the answers or for the death of the process.  A process that dies, or takes too long and is
+killed, is replaced.  Its jobs are tried once more, each alone, so that one that kills can't take others with it twice.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ log = logging.getLogger("perin.serving")
 START_SECONDS = 300.0
 """A process that has not loaded its models by then is taken for stuck."""
 _LOOK = 0.5
-"""Seconds after which an idle thread looks whether its process is alive."""
+"""Seconds after which an idle thread checks that its process is alive."""
 
 
 class RefusedError(Exception):
-    """The job makes no sense; the message says why and is meant for the client."""
+    """The job is invalid; the message says why and is meant for the client."""
 
 
 class FailedError(Exception):
-    """The job hit a mistake of ours; the worker has logged it."""
+    """The job hit a bug of ours; the worker has logged it."""
 
 
 class UnavailableError(Exception):
@@ -52,7 +51,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Events:
-    """What a pool tells about itself, from any thread."""
+    """What a pool reports, from any thread."""
 
     batch: Callable[[int, float], None] = lambda size, seconds: None
     lost: Callable[[], None] = lambda: None
@@ -103,8 +102,8 @@ class _Process:
 class Pool:
     """Processes that run ``entry(pipe, *arguments)``: one message when ready, then a list of answers for each batch.
 
-    ``batch``: jobs at once.  ``seconds``: a batch that takes longer costs its process the life.  ``ready`` is what the
-    processes said when they were ready; ``failure`` why the first one could not start, which no second one will either.
+    ``batch``: jobs at once.  ``seconds``: a process that takes longer for a batch is killed.  ``ready`` is what the
+    processes said when they were ready; ``failure`` is why the first one could not start, for then no other one can.
     """
 
     def __init__(
@@ -131,7 +130,7 @@ class Pool:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
-        """Start the processes; they are ready when ``alive`` says so."""
+        """Start the processes; ``alive`` counts those that are ready."""
         self._loop = asyncio.get_running_loop()
         for number in range(self.size):
             thread = threading.Thread(target=self._attend, name=f"worker {number}", daemon=True)
@@ -139,7 +138,7 @@ class Pool:
             self._threads.append(thread)
 
     def close(self) -> None:
-        """End all processes; what has not been answered never will be."""
+        """End all processes and give up unanswered jobs."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -152,15 +151,15 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """How many jobs no worker has taken yet."""
+        """The number of jobs that no worker has taken yet."""
         return len(self._waiting)
 
     def pids(self) -> list[int]:
-        """The ids of the processes that live."""
+        """The ids of the live processes."""
         return [process.process.pid or 0 for process in tuple(self._processes)]
 
     def submit(self, group: Hashable, payload: Any) -> asyncio.Future[bytes]:
-        """Queue a job; cancelling the result takes it back unless a worker has it."""
+        """Queue a job; cancelling the result withdraws it unless a worker has it already."""
         assert self._loop is not None
         job = Job(group, payload, self._loop.create_future())
         with self._changed:
@@ -214,7 +213,7 @@ class Pool:
             self._settle(list(zip(jobs, map(_answer, answers), strict=True)))
 
     def _take(self, process: _Process) -> list[Job] | None:
-        """The next jobs, all of one group, in the order they came; None if there is nobody to do them."""
+        """The next jobs, all of one group, in order of arrival; None if the process is dead or the pool closed."""
         with self._changed:
             while True:
                 if self._closed or not process.process.is_alive():
@@ -235,7 +234,7 @@ class Pool:
             return jobs
 
     def _give_back(self, jobs: list[Job], *, slow: bool) -> None:
-        """Queue the jobs of a process that died once more, before all others, or give up."""
+        """Queue the jobs of a dead process again, before all others, or give them up."""
         reason = "took too long" if slow else "ended a worker twice"
         lost = [job for job in jobs if job.tried or (slow and len(jobs) == 1)]
         self._settle([(job, UnavailableError(f"the request {reason}; try a smaller one")) for job in lost])
@@ -247,7 +246,7 @@ class Pool:
             self._changed.notify_all()
 
     def _settle(self, answers: list[tuple[Job, bytes | Exception]]) -> None:
-        """Hand answers to those who wait for them, in their own thread."""
+        """Hand answers to the coroutines that wait for them, in the thread of their event loop."""
 
         def settle() -> None:
             for job, answer in answers:
@@ -271,8 +270,8 @@ def _answer(message: tuple[str, Any]) -> bytes | Exception:
     return RefusedError(value) if kind == "refused" else FailedError(value)
 
 
-def answering(pipe: Connection, ready: Any, work: Callable[[list[Any]], list[tuple[str, Any]]]) -> None:
-    """The life of a worker process: say that it is ready, then answer batches until the pipe is closed."""
+def answer_batches(pipe: Connection, ready: Any, work: Callable[[list[Any]], list[tuple[str, Any]]]) -> None:
+    """Run a worker process: report that it is ready, then answer batches until the pipe is closed."""
     pipe.send((ready, None))
     while True:
         try:

@@ -53,10 +53,10 @@ class ParseBody(_Body):
     format: str = Field("mrp", description="format of the graphs: one of /v1/models, or svg or text")
     probabilities: bool = Field(False, description="with the probability of each node, edge, label and top (MRP only)")
     alternatives: int = Field(
-        0, ge=0, le=MOST_ALTERNATIVES, description="so many next best labels of each node and edge (MRP only)"
+        0, ge=0, le=MOST_ALTERNATIVES, description="number of next best labels of each node and edge (MRP only)"
     )
     with_tokens: bool = Field(False, description="with the tokens of each sentence")
-    stream: bool = Field(False, description="answer with a JSON object a line (NDJSON), each as soon as it is there")
+    stream: bool = Field(False, description="answer with one JSON object per line (NDJSON), as soon as it is ready")
 
 
 class ConvertBody(_Body):
@@ -68,7 +68,7 @@ class ConvertBody(_Body):
 
 
 class DrawBody(_Body):
-    """Graphs to draw; with ``gold``, what is missing and what is too much in them."""
+    """Graphs to draw; with ``gold``, what is missing and what is surplus in them."""
 
     graphs: Graphs
     source: str = Field("mrp", alias="from", description="format of the graphs")
@@ -95,7 +95,7 @@ class ScoreBody(_Body):
 
 
 class ViewBody(_Body):
-    """Graphs to look at, and gold graphs to compare those with that are of the same sentence."""
+    """Graphs to look at, and gold graphs to compare them with where the sentence is the same."""
 
     graphs: Graphs
     source: str = Field("mrp", alias="from", description="format of the graphs")
@@ -153,7 +153,7 @@ def _decoded(file: BinaryIO) -> Iterator[str]:
 
 
 def check_limits(settings: Settings, units: list[Unit]) -> None:
-    """Turn away what is too long to be answered in one piece."""
+    """Raise 413 for a request that is too long to be answered in one piece."""
     if len(units) > settings.max_sentences:
         raise HTTPException(413, f"{len(units)} sentences, more than {settings.max_sentences}; send plain text instead")
     words = sum(_words_in(unit) for unit in units)

@@ -1,4 +1,4 @@
-"""Running the service: uvicorn, with a limit to how slowly a client may send its headers."""
+"""Run the service: uvicorn, with a limit on how slowly a client may send its headers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Stops if the models can't be loaded; says where it listens."""
+    """Stops if the models can't be loaded; prints its address when it is ready."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -76,7 +76,7 @@ class _Server(uvicorn.Server):
 
 def _protocol(patience: float) -> type[asyncio.Protocol]:
     class Patient(H11Protocol):
-        """HTTP that closes a connection whose client begins a request and does not come to its body in time."""
+        """Closes a connection whose client does not finish its headers in time."""
 
         _timer: asyncio.TimerHandle | None = None
 

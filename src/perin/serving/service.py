@@ -28,13 +28,13 @@ LOADER = "perin.serving.worker:load_parser"
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that ``perin serve`` can be told.
+    """The options of ``perin serve``.
 
     Limits of a request: ``max_body`` bytes (``max_stream`` for plain text, which is streamed), ``max_sentences`` and
     ``max_words`` unless it is streamed, ``longest`` tokens of a sentence, ``seconds`` until it is given up.
-    ``max_requests`` may be at work or waiting at once; more are turned away with 429.  ``patience``: seconds that a
-    client may take to send its headers, or to send nothing at all in the middle of a body.  ``drain``: seconds that
-    requests have to finish when the service is stopped.
+    ``max_requests`` may be at work or waiting at once; more get 429.  ``patience``: seconds that a client may take to
+    send its headers, or pause in the middle of a body.  ``drain``: seconds that requests have to finish when the
+    service is stopped.
     """
 
     models: tuple[str, ...] = ("eng",)
@@ -80,7 +80,7 @@ class Metrics:
         self.alive = Gauge("perin_workers_ready", "Worker processes that are ready", registry=of)
 
     def text(self) -> bytes:
-        """All of it, as it is now."""
+        """All counters in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
@@ -101,7 +101,7 @@ class BusyError(Exception):
 
 
 class Service:
-    """The worker processes and the way to them."""
+    """Worker processes behind two queues: one for parsing, one for everything else."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self.settings, self.metrics = settings, metrics
@@ -138,7 +138,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether there is somebody to parse and somebody to use the tools."""
+        """Whether a worker can parse and another can use the tools."""
         return self.parsers.alive > 0 and self.tools.alive > 0
 
     @property
@@ -196,7 +196,7 @@ class Service:
             self.active -= 1
 
     async def parse(self, units: Iterable[Unit]) -> AsyncIterator[bytes]:
-        """The answers to sentences, in their order; holds no more than a window of them."""
+        """The answers to sentences, in their order; at most a window of them is held at a time."""
         waiting: deque[asyncio.Future[bytes]] = deque()
         try:
             for unit in units:
@@ -215,7 +215,7 @@ class Service:
         return await self.in_time(self.tools.submit(tool, (tool, arguments)))
 
     async def in_time(self, answer: Awaitable[Result]) -> Result:
-        """What is awaited, if it comes within the time limit."""
+        """The result, or :class:`UnavailableError` if it does not come within the time limit."""
         try:
             return await asyncio.wait_for(answer, self.settings.seconds)
         except asyncio.TimeoutError:

@@ -1,4 +1,4 @@
-"""What the service does with graphs that it is given: convert, draw, validate, score, and all that the page shows.
+"""What the service does with graphs: convert, draw, validate, score, and everything that the page shows.
 
 Each tool takes plain values and returns the bytes of an answer.  Graphs come as the text of a file.
 """
@@ -27,7 +27,7 @@ MEDIA_TYPES = {
     "pdf": "application/pdf",
 }
 SECONDS = 5.0
-"""The search for the correspondence of one pair of graphs may take so long."""
+"""Time limit of the search for the correspondence of one pair of graphs."""
 
 
 def text_of(graphs: Iterable[Graph], format: str) -> str:
@@ -87,7 +87,7 @@ def score(gold: str, system: str, format: str, metric: str, details: bool) -> by
 
 
 def view(graphs: str, format: str, gold: str | None, gold_format: str) -> bytes:
-    """All that the page shows of graphs: drawing, words, findings, and the difference from gold where there is one."""
+    """What the page shows: drawing, words, findings, and the difference from gold where there is one."""
     found = _read(graphs, format, Tolerant())
     reference = _read(gold, gold_format, Tolerant()) if gold else []
     return _json({"views": [_view(graph, _gold_of(graph, reference)) for graph in found], "golds": len(reference)})
@@ -159,7 +159,7 @@ def _json(data: Any) -> bytes:
 
 
 def formats() -> list[dict[str, Any]]:
-    """The formats of graphs: what they are called, which frameworks they hold (none: all), what can be done."""
+    """Graph formats: names, the frameworks that they can hold (none: all), and whether they are read and written."""
     known = [codec(name) for name in FORMATS]
     return [
         {
@@ -175,7 +175,7 @@ def formats() -> list[dict[str, Any]]:
 
 
 def check_writable(format: str, frameworks: Iterable[str]) -> None:
-    """Complain if graphs of these frameworks can't be written so."""
+    """Raise an error if graphs of these frameworks can't be written in a format."""
     if format in TEXT_PICTURES:
         return
     writer = codec(format)
@@ -193,4 +193,4 @@ TOOLS: dict[str, Callable[..., bytes]] = {
     "score": score,
     "view": view,
 }
-"""By the names that the web process calls them by."""
+"""By name, as the web process asks for them."""

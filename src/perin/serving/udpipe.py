@@ -1,8 +1,8 @@
 """The interface of UDPipe's REST service, so that its clients work by changing the address.
 
-``/models`` lists what there is; ``/process`` takes ``data`` and options as a form, in whatever way forms are sent.
-Columns of CoNLL-U that a meaning parser knows nothing of are ``_``; the graphs of a sentence stand in comments,
-``# mrp_eds = {…}``, when ``parser`` is asked for.  ``output`` may also name a format of graphs.
+``/models`` lists the models; ``/process`` takes ``data`` and options as a form, however it is encoded.  Columns of
+CoNLL-U that a meaning parser does not fill are ``_``; with ``parser``, the graphs of a sentence are in comments,
+``# mrp_eds = {…}``.  ``output`` may also name a graph format.
 """
 
 from __future__ import annotations

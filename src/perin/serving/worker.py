@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from perin.errors import InputError, PerinError
 from perin.graphs import Graph, dumps
-from perin.serving.pool import answering
+from perin.serving.pool import answer_batches
 from perin.text import Sentence, Token, lemmatize, tokenize
 from perin.text.alignment import locate
 from perin.text.token_files import read_conllu
@@ -46,7 +46,7 @@ class Outcome(Protocol):
 
 
 class ParserLike(Protocol):
-    """As much of :class:`perin.Parser` as the service uses."""
+    """The part of :class:`perin.Parser` that the service uses."""
 
     @property
     def treebanks(self) -> Any:
@@ -70,28 +70,28 @@ def group_of(item: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def load_parser(name: str, longest: int) -> ParserLike:
-    """The parser of a model; it keeps to one core, for there are as many workers as cores are to be used."""
+    """The parser of a model, on one core, because there is one worker per core."""
     import perin
 
     return perin.load(name, threads=1, longest=longest)
 
 
 def parse_until_closed(pipe: Connection, loader: str, models: tuple[str, ...], longest: int) -> None:
-    """The life of a worker that parses."""
-    _settle_down()
-    load = _found(loader)
+    """Run a worker that parses."""
+    _ignore_signals()
+    load = _import_loader(loader)
     try:
         parsers = {name: load(name, longest) for name in models}
     except PerinError as error:
         pipe.send((None, str(error)))
         return
     ready = {name: list(parser.treebanks) for name, parser in parsers.items()}
-    answering(pipe, ready, lambda batch: _guarded(lambda: parse(parsers, batch), len(batch)))
+    answer_batches(pipe, ready, lambda batch: _guarded(lambda: parse(parsers, batch), len(batch)))
 
 
 def look_until_closed(pipe: Connection) -> None:
-    """The life of a worker that converts, draws, validates and scores graphs."""
-    _settle_down()
+    """Run a worker that converts, draws, validates and scores graphs."""
+    _ignore_signals()
     from perin.serving.tools import TOOLS
 
     def work(batch: list[Any]) -> list[Answer]:
@@ -100,7 +100,7 @@ def look_until_closed(pipe: Connection) -> None:
     def _used(tool: str, arguments: dict[str, Any]) -> Answer:
         return "done", TOOLS[tool](**arguments)
 
-    answering(pipe, True, work)
+    answer_batches(pipe, True, work)
 
 
 def parse(parsers: dict[str, ParserLike], batch: list[dict[str, Any]]) -> list[Answer]:
@@ -169,7 +169,7 @@ def _written(graph: Graph, format: str) -> str:
 
 
 def _guarded(work: Callable[[], list[Answer]], count: int) -> list[Answer]:
-    """The answers, or for each of so many jobs what was wrong; nothing of our own mistakes but that there was one."""
+    """The answers, or what was wrong, once per job; of our own bugs only that there was one."""
     try:
         return work()
     except PerinError as error:
@@ -178,19 +178,19 @@ def _guarded(work: Callable[[], list[Answer]], count: int) -> list[Answer]:
         return [("refused", "a text contains an unpaired surrogate; remove it")] * count
     except RecursionError:
         return [("refused", "the graph is nested too deeply")] * count
-    except Exception:  # a worker survives whatever one request does to it
-        log.exception("a worker hit a mistake")
+    except Exception:  # the outermost handler of a worker: it logs, and survives whatever one request does to it
+        log.exception("a worker hit a bug")
         return [("failed", None)] * count
 
 
-def _found(loader: str) -> Callable[[str, int], ParserLike]:
+def _import_loader(loader: str) -> Callable[[str, int], ParserLike]:
     module, _, name = loader.partition(":")
     found: Callable[[str, int], ParserLike] = getattr(importlib.import_module(module), name)
     return found
 
 
-def _settle_down() -> None:
-    """A worker ends when its pipe does, so that it can finish what it does when the whole group gets a signal."""
+def _ignore_signals() -> None:
+    """Ignore signals to the process group: a worker finishes its work and ends when its pipe is closed."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
