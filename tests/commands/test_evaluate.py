@@ -181,3 +181,18 @@ def test_a_framework_that_the_model_lacks_and_a_model_that_is_none(trained, writ
     assert "the model has eds-eng, amr-eng, ucca-eng; drg eng is none of them" in capsys.readouterr().err
     assert main(["evaluate", "nonsense", gold, *OPTIONS]) == 2
     assert "there is no folder nonsense" in capsys.readouterr().err
+
+
+def test_calibration(tmp_path, capsys):
+    gold = tmp_path / "gold.mrp"
+    assert main(["parse", "--model", "eng", "Dogs bark.", "Cats sleep.", "-o", str(gold)]) == 0
+    arguments = ["evaluate", "eng", str(gold), "--calibration", "-o", str(tmp_path / "graphs.mrp")]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("probability of"))
+    assert [line.split()[0] for line in lines[start + 1 :]] == ["node", "label", "top", "edge", "edge"]
+    assert "probability" not in (tmp_path / "graphs.mrp").read_text()
+    assert main([*arguments[:-2], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["calibration"]
+    assert found["node"]["right"] == 1.0
+    assert 0 < found["node"]["error"] < 0.5

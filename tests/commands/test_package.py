@@ -48,6 +48,8 @@ def test_a_model_is_written_with_a_card(folder, data, tmp_path, capsys):
     assert found.treebanks[0].ceiling is not None
     config = json.loads((target / "config.json").read_text())
     assert config["notes"]["dev"]["eds-eng"]["all"] == pytest.approx(found.treebanks[0].f1["all"] / 100, abs=1e-4)
+    temperatures = {name: entry["temperatures"] for name, entry in config["treebanks"].items()}
+    assert all(each.keys() <= {"node", "label", "top", "edge", "edge_label"} for each in temperatures.values())
     assert Parser.load(target).treebanks.keys() == {"eds-eng", "amr-eng", "ucca-eng"}
 
 

@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tokens", metavar="FILE", help="CoNLL-U or companion file for the texts (default: our own tokenizer)")
     add("--against", metavar="FILE", help="graphs of another system for the same texts, to compare with")
     add("-o", "--output", metavar="FILE", help="also write the model's graphs")
+    add("--calibration", action="store_true", help="also print how far the probabilities of nodes and edges are right")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--limit", type=count, metavar="N", help="take only the first N gold graphs")
     add_speed_options(parser)
@@ -68,17 +69,49 @@ def run(arguments: argparse.Namespace) -> int:
         left_out = {graph.id for graph in gold} - {graph.id for graph in chosen}
         others = read_system(arguments.against, report=_warn)
         systems[arguments.against] = [graph for graph in others if graph.id not in left_out]
-    systems[arguments.model] = _parsed(arguments, chosen)
+    parsed = _parsed(arguments, chosen)
+    systems[arguments.model] = [graph.without_probabilities() for graph in parsed]
     results = {name: _scored(chosen, graphs, arguments) for name, graphs in systems.items()}
     for result in results.values():
         for finding in doubts(result, arguments.budget):
             _warn(finding)
     if arguments.json:
         confidence = CONFIDENCE if arguments.against is not None else None
-        print(json.dumps(as_json(results, per_graph=False, confidence=confidence), ensure_ascii=False))
+        found = as_json(results, per_graph=False, confidence=confidence)
+        if arguments.calibration:
+            found["calibration"] = _calibration(chosen, parsed, arguments.budget)
+        print(json.dumps(found, ensure_ascii=False))
     else:
-        print("\n\n".join(_texts(results)))
+        texts = [*_texts(results)]
+        if arguments.calibration:
+            texts.append(_calibration_table(_calibration(chosen, parsed, arguments.budget)))
+        print("\n\n".join(texts))
     return 0
+
+
+def _calibration(gold: list[Graph], system: list[Graph], budget: float) -> dict[str, dict[str, float]]:
+    """The expected calibration error of each kind of probability, and how many there are."""
+    from perin.parsing.calibration import collect_decisions
+    from perin.parsing.evaluation import pair_by_id
+
+    found = collect_decisions(pair_by_id(gold, system), budget=budget)
+    return {
+        kind: {
+            "decisions": len(each),
+            "probability": float(each.probabilities.mean()),
+            "right": float(each.right.mean()),
+            "error": each.error,
+        }
+        for kind, each in found.items()
+    }
+
+
+def _calibration_table(found: dict[str, dict[str, float]]) -> str:
+    lines = [f"{'probability of':<16}{'decisions':>10}{'mean':>8}{'right':>8}{'calibration error':>19}"]
+    for kind, each in found.items():
+        numbers = f"{100 * each['probability']:>8.1f}{100 * each['right']:>8.1f}{100 * each['error']:>19.1f}"
+        lines.append(f"{kind.replace('_', ' '):<16}{each['decisions']:>10,.0f}{numbers}")
+    return "\n".join(lines)
 
 
 def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
@@ -94,7 +127,7 @@ def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
 
 
 def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
-    """The model's graphs, which are also written to a file if that is wanted."""
+    """The model's graphs, with probabilities if calibration is asked for, also written to a file if that is wanted."""
     from perin.graphs.codecs.registry import dump
     from perin.parsing.evaluation import parse_treebank
     from perin.parsing.parser import Parser
@@ -113,9 +146,11 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
 
         return tqdm(results, "parsing", len(gold), disable=None, leave=False, dynamic_ncols=True)
 
-    graphs = parse_treebank(parser, gold, arguments.tokens, report=_warn, progress=progress)
+    graphs = parse_treebank(
+        parser, gold, arguments.tokens, report=_warn, probabilities=arguments.calibration, progress=progress
+    )
     if arguments.output is not None:
-        dump(graphs, arguments.output)
+        dump([graph.without_probabilities() for graph in graphs], arguments.output)
     return graphs
 
 

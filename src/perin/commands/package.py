@@ -5,7 +5,8 @@ elsewhere: word embeddings are stored in eight bits, and so are all weights that
 a multilingual encoder keeps only those pieces of its vocabulary that the model's languages need.
 With --data, the model is scored on the dev graphs of its treebanks, the card has the scores, and --bits auto compares
 8 with 32 bits: eight are used unless F1 falls on a treebank by more than 0.1 and by more than chance explains, and also
-in the heads of those treebanks where it then does not fall so.  Without --data nothing is measured.
+in the heads of those treebanks where it then does not fall so.  Temperatures for the probabilities of nodes, edges and
+labels are chosen on the same graphs.  Without --data nothing is measured.
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     from perin.files import whole_folder
     from perin.model.cards import write_card
-    from perin.model.folder import ModelFolder, change_config
+    from perin.model.folder import ModelFolder, rewrite_config
     from perin.model.packaging import needed_pieces, write_package, write_wheel
     from perin.model.sources import model_folder
+    from perin.parsing.calibration import best_temperatures
     from perin.parsing.evaluation import dev_graphs
     from perin.parsing.parser import LONGEST, Parser
 
@@ -78,14 +80,21 @@ def run(arguments: argparse.Namespace) -> int:
         found = {name: dev_graphs(arguments.data, name, arguments.limit) for name in read.treebanks}
         gold = {name: graphs for name, graphs in found.items() if graphs}
     read = replace(read, quantization=_quantization(arguments, read, gold))
+    if gold and not arguments.no_scores:  # chosen anew
+        read = replace(read, treebanks={name: replace(each, temperatures={}) for name, each in read.treebanks.items()})
     with whole_folder(arguments.output) as folder:
         _say("writing the weights")
         write_package(read, folder, needed_pieces(read, arguments.data))
         parser = Parser.load(folder, threads=arguments.threads)
         measured = {} if arguments.no_scores else _measured(parser, gold, arguments.budget)
         if measured:
-            dev = {name: found.f1 for name, found in measured.items()}
-            change_config(folder, notes=read.notes | {"dev": dev})
+            treebanks = {
+                name: replace(treebank, temperatures=best_temperatures(measured[name].decisions))
+                if name in measured
+                else treebank
+                for name, treebank in read.treebanks.items()
+            }
+            rewrite_config(folder, treebanks, read.notes | {"dev": {name: each.f1 for name, each in measured.items()}})
         print(
             write_card(
                 folder,
@@ -93,6 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
                 parameters=_parameters(folder),
                 note=arguments.note,
                 scores=score_table(measured),
+                calibration=calibration_table(measured),
                 longest=LONGEST,
                 printed="`perin package`",
             ),
@@ -152,6 +162,26 @@ def score_table(measured: Mapping[str, DevScores]) -> str:
     return (
         "MRP F1 on dev, exact metric, from plain text. The ceiling is what a faultless network with the same rules "
         "would reach.\n\n" + markdown_table(("treebank", "graphs", *TYPES, "ceiling"), rows)
+    )
+
+
+def calibration_table(measured: Mapping[str, DevScores]) -> str:
+    """The card's section on probabilities; empty if there are too few decisions to choose a temperature by."""
+    from perin.model.cards import markdown_table
+    from perin.parsing.calibration import best_temperatures
+
+    rows = []
+    for name, found in measured.items():
+        for kind, temperature in best_temperatures(found.decisions).items():
+            each = found.decisions[kind]
+            errors = (f"{100 * decisions.error:.1f}" for decisions in (each, each.at(temperature)))
+            rows.append((name, kind.replace("_", " "), f"{len(each):,}", f"{temperature:.2f}", *errors))
+    if not rows:
+        return ""
+    head = ("treebank", "probability of", "decisions", "temperature", "error before", "error after")
+    return (
+        "Expected calibration error on the same graphs, in percent, before and after the temperatures that the model "
+        f"has for its probabilities. They change no graph.\n\n{markdown_table(head, rows)}"
     )
 
 

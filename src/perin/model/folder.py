@@ -34,6 +34,9 @@ CARD = "README.md"
 VOCABULARIES = "vocabularies"
 ENCODER = "encoder"
 
+CALIBRATED = ("node", "label", "top", "edge", "edge_label")
+"""The kinds of probabilities in graphs that can have a temperature."""
+
 FORMAT = 3
 """The version of the folder's form; raised when older code can't read what newer code writes."""
 
@@ -48,6 +51,8 @@ class Treebank:
     shared: tuple[str, ...] = ()
     null_threshold: float = NULL_THRESHOLD
     """A query becomes a node if its probability of null is below this; chosen on dev."""
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    """Of each kind of probability in graphs (:data:`CALIBRATED`), by ``perin.parsing.calibration``; chosen on dev."""
 
     @property
     def name(self) -> str:
@@ -165,15 +170,7 @@ def write_description(
         "format": FORMAT,
         "perin": perin.__version__,
         "network": asdict(settings),
-        "treebanks": {
-            name: {
-                "queries": treebank.queries,
-                "family": treebank.family,
-                "shared": list(treebank.shared),
-                "null_threshold": treebank.null_threshold,
-            }
-            for name, treebank in treebanks.items()
-        },
+        "treebanks": {name: _entry(treebank) for name, treebank in treebanks.items()},
         "quantization": {"bits": quantization.bits, "heads": list(quantization.heads)},
         "notes": notes,
         "files": {
@@ -185,9 +182,21 @@ def write_description(
     write_json(folder / CONFIG, config)
 
 
-def change_config(folder: Path, **changes: Any) -> None:
-    """Replace some entries of a model's ``config.json``."""
-    write_json(folder / CONFIG, _read_json(folder / CONFIG) | changes)
+def _entry(treebank: Treebank) -> dict[str, Any]:
+    """What ``config.json`` says of a treebank."""
+    return {
+        "queries": treebank.queries,
+        "family": treebank.family,
+        "shared": list(treebank.shared),
+        "null_threshold": treebank.null_threshold,
+        "temperatures": dict(treebank.temperatures),
+    }
+
+
+def rewrite_config(folder: Path, treebanks: Mapping[str, Treebank], notes: Mapping[str, Any]) -> None:
+    """Change what ``config.json`` says of the treebanks, and the notes."""
+    entries = {name: _entry(treebank) for name, treebank in treebanks.items()}
+    write_json(folder / CONFIG, _read_json(folder / CONFIG) | {"treebanks": entries, "notes": notes})
 
 
 def checksum(path: Path) -> str:
@@ -290,7 +299,11 @@ def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
                 raise ValueError(f"{name}: {entry}")
             if type(threshold) is not float or not 0 < threshold <= 1:
                 raise ValueError(f"{name}: {entry}")
-            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), threshold)
+            temperatures = entry.get("temperatures", {})
+            for kind, temperature in temperatures.items():
+                if kind not in CALIBRATED or type(temperature) not in (int, float) or not 0 < temperature < 1000:
+                    raise ValueError(f"{name}: {entry}")
+            treebanks[name] = Treebank(vocabulary, queries, family, tuple(shared), threshold, temperatures)
             _ = treebanks[name].sizes
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelError(f"{path}: the treebanks can't be used ({error!r}); get the model again") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from perin.contract.sentence import Sentence
@@ -16,6 +16,7 @@ from perin.graphs.graph import Graph
 from perin.model.folder import ModelFolder, Quantization, Treebank
 from perin.model.trained import TrainedModel, has_known_encoder
 from perin.model.weights import read_weights
+from perin.parsing.calibration import Decisions, collect_decisions
 from perin.parsing.inference import Parsed
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
@@ -37,6 +38,8 @@ class DevScores:
     """By type of item; only types that gold or system have."""
     ceiling: float | None = None
     """F1 of a faultless network with the same rules."""
+    decisions: Mapping[str, Decisions] = field(default_factory=dict)
+    """The probabilities of nodes, edges and labels, beside what gold says."""
 
 
 def parse_treebank(
@@ -118,8 +121,19 @@ def dev_graphs(data: Path, treebank: str, limit: int | None = None) -> list[Grap
 
 def dev_scores(parser: Parser, gold: Sequence[Graph], *, budget: float) -> DevScores:
     """F1 of a parser on some graphs, from plain text."""
-    found = _compared(parser, gold, budget).tallies
-    return DevScores(len(gold), {kind: found[kind].f1 for kind in TYPES if _has_items(found[kind])})
+    graphs = parse_treebank(parser, gold, report=Tolerant(), probabilities=True)
+    found = score(gold, [graph.without_probabilities() for graph in graphs], "mrp", budget=budget).total.tallies
+    f1 = {kind: found[kind].f1 for kind in TYPES if _has_items(found[kind])}
+    return DevScores(len(gold), f1, decisions=collect_decisions(pair_by_id(gold, graphs), budget=budget))
+
+
+def pair_by_id(gold: Sequence[Graph], system: Sequence[Graph]) -> Iterator[tuple[Graph, Graph]]:
+    """Gold graphs and the system's of the same id, framework and language; those that have none are left out."""
+    found = {(graph.id, graph.framework, graph.language): graph for graph in system}
+    for graph in gold:
+        other = found.get((graph.id, graph.framework, graph.language))
+        if other is not None:
+            yield graph, other
 
 
 def _compared(parser: Parser, gold: Sequence[Graph], budget: float) -> Block:

@@ -13,6 +13,7 @@ from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.model.trained import Predictor
 from perin.network.inputs import InputBatch, Words
 from perin.network.outputs import Output
+from perin.parsing.calibration import calibrate
 
 SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
 """What may go wrong with one sentence, memory that does not suffice included, without stopping the others."""
@@ -62,20 +63,19 @@ def decoded(
     constraints: bool = True,
 ) -> list[tuple[Graph, ...]]:
     """Of each sentence its graphs, in the order of the treebanks."""
-    known = model.treebanks
-    return [
-        tuple(
-            known[name].framework.decode(
-                prediction,
-                known[name].vocabulary,
-                probabilities=probabilities,
-                alternatives=alternatives,
-                constraints=constraints,
-            )
-            for name, prediction in of_sentence.items()
+
+    def graph(name: str, prediction: Prediction) -> Graph:
+        treebank = model.treebanks[name]
+        found = treebank.framework.decode(
+            prediction,
+            treebank.vocabulary,
+            probabilities=probabilities,
+            alternatives=alternatives,
+            constraints=constraints,
         )
-        for of_sentence in predictions
-    ]
+        return calibrate(found, treebank.temperatures) if probabilities else found
+
+    return [tuple(graph(*pair) for pair in of_sentence.items()) for of_sentence in predictions]
 
 
 def parse_batch(
