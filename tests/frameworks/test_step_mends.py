@@ -74,6 +74,23 @@ def test_the_roles_of_a_string_keep_their_owner() -> None:
     assert len(graph) == 1
 
 
+def test_coordinations_have_members_and_no_name() -> None:
+    nodes = [Node(0, "love-01"), Node(1, "and"), Node(2, "name"), Node(3, "john", (FLAG,)), Node(4, "boy")]
+    edges = [Edge(0, 1, "ARG0"), Edge(1, 2, "name"), Edge(2, 3, "op1"), Edge(1, 4, "op1")]
+    graph = restored(nodes, edges, "John and boys love")
+    assert list(broken(graph)) == []
+    assert ':ARG0 (a / and :op1 (b / boy) :op2 (p / person :name (n / name :op1 "John")))' in penman(graph)
+
+
+def test_parts_of_names_are_strings() -> None:
+    nodes = [Node(0, "city"), Node(1, "name"), Node(2, "new"), Node(3, "york"), Node(4, "big")]
+    edges = [Edge(0, 1, "name"), Edge(1, 2, "op1"), Edge(1, 3, "op2"), Edge(3, 4, "mod")]
+    assert ':name (n / name :op1 "New" :op2 (y / york' in penman(restored(nodes, edges, "Big New York"))
+    graph = restored(nodes[:4], [*edges[:3], Edge(3, 1, "name")], "Big New York")
+    assert ':op1 "New" :op2 "York"' in penman(graph)
+    assert len(graph.components()) == 1
+
+
 def test_a_source_has_a_unique_relation_once() -> None:
     """The relation that comes last stays; what hung on the other alone goes, and boxes keep their top."""
     labels = [None, "sister.n.01", "female.n.02", "male.n.02", "Of", "Of", "Theme", "Theme"]

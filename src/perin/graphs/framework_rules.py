@@ -29,7 +29,12 @@ FRAME = r".+-\d\d"
 
 _STRING = '"[^-+0-9].*"'
 
-NAMED_ENTITIES = Roles(0.001, "name", source=except_for(f"name|{FRAME}|{CONSTANT}"), target="name")
+COORDINATION = "and|or"
+UNNAMED = f"name|{FRAME}|{COORDINATION}|date-entity|.*-quantity|multi-sentence"
+"""Concepts of AMR and UMR that have no name of their own."""
+
+NAMED_ENTITIES = Roles(0.001, "name", source=except_for(f"{UNNAMED}|{CONSTANT}"), target="name")
+COORDINATED = Needs(0.0008, COORDINATION, r"op\d+")
 STRING_ARGUMENTS = Roles(0.0005, r"(?i:arg)\d", target=except_for(_STRING), of=except_for(".+-91"))
 
 AMR: tuple[Constraint, ...] = (
@@ -41,6 +46,7 @@ AMR: tuple[Constraint, ...] = (
     NAMED_ENTITIES,
     Needs(0.0, "name", r"op\d*"),
     Needs(0.01, "name", "name", incoming=True),
+    COORDINATED,
     Roles(0.002, r"op\d+", target=CONSTANT, of="name"),
     Roles(0.0005, except_for(r"op\d*"), source=except_for("name")),
     STRING_ARGUMENTS,
@@ -133,6 +139,7 @@ CHINESE_AMR = tuple(rule for rule in AMR if "name" not in repr(rule))
 
 CZECH_UMR: tuple[Constraint, ...] = (
     Connected(),
+    COORDINATED,
     Unique(0.002, r"ARG\d"),
     Unique(0.0002, r"op\d+|aspect|modal-strength|refer-number|refer-person|polarity|mode|quant|effect"),
     NoTwins(0.001, r"(.+?)(?:-\d+)?"),
@@ -147,6 +154,7 @@ UMR: tuple[Constraint, ...] = (
     NAMED_ENTITIES,
     Needs(0.002, "name", r"op\d*"),
     Needs(0.004, "name", "name", incoming=True),
+    COORDINATED,
     Roles(0.0005, r"op\d+", target=CONSTANT, of="name"),
     Roles(0.0002, except_for(r"op\d*"), source=except_for("name")),
     STRING_ARGUMENTS,

@@ -36,8 +36,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     keep, words = np.ones(len(inner), dtype=np.bool_), None
     if prediction.anchors is not None:
         own = owned_words(prediction.anchors, inner, below, disjoint=disjoint)
-        useful = own.any(axis=1) | remotes.any(axis=1) | (~inner & (not disjoint))
-        keep = useful | (below & useful).any(axis=1)
+        keep = _kept_units(own.any(axis=1) | (~inner & (not disjoint)), remotes, below)
         words = own | (below.astype(np.float32) @ own.astype(np.float32) > 0)
     edges = remotes.copy()
     children = np.flatnonzero(parents >= 0)
@@ -45,6 +44,15 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     pairs = np.argwhere(edges & keep & keep[:, None])
     classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
     return Structure(keep, pairs, best_attributes(prediction, pairs, classes), words)
+
+
+def _kept_units(useful: Bools, remotes: Bools, below: Bools) -> Bools:
+    """[K]: the useful units, those above them, and those with a remote edge to such a unit."""
+    keep: Bools = useful | (below & useful).any(axis=1)
+    while (more := ~keep & (remotes & keep).any(axis=1)).any():
+        useful = keep | more
+        keep = useful | (below & useful).any(axis=1)
+    return keep
 
 
 def descendants(parents: Ints) -> Bools:

@@ -10,16 +10,18 @@ from typing import Any, Protocol
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.constraints import Constraint
-from perin.graphs.framework_rules import FRAME, NAMED_ENTITIES, STRING_ARGUMENTS, UNIQUE_RELATIONS
+from perin.graphs.framework_rules import COORDINATION, NAMED_ENTITIES, STRING_ARGUMENTS, UNIQUE_RELATIONS, UNNAMED
 from perin.graphs.graph import Edge, Graph, Node
 
-_FRAME = re.compile(FRAME)
+_UNNAMED = re.compile(UNNAMED)
+_COORDINATION = re.compile(COORDINATION)
 _ARGUMENT = re.compile(r"(?i:arg)\d")
 _OF_ENTITIES = re.compile(r"(?i:arg)\d|op\d+|poss|beneficiary|accompanier|destination|source|location")
 _PART = re.compile(r"op\d+")
 _NUMBER = re.compile(r"[-+0-9].*")
 _ENTITY = "person"
 _ROLES = ("ARG0", "ARG1", "ARG2", "mod")
+_MEMBERS = tuple(f"op{number}" for number in range(1, 20))
 
 
 class Mend(Protocol):
@@ -44,7 +46,8 @@ class EntityNames:
     - The parts of a name are written as the sentence writes them: ``"Prague"``, not ``"prague"``.
     - A string that is an argument of a predicate becomes ``person :name (name :op1 …)``, and so does a childless node
       whose label is a proper noun of the sentence.
-    - A predicate has no name: between the two comes a person, in the first role that the predicate has free.
+    - A predicate, a coordination or a date has no name: between the two comes a person, in the first role that is free.
+    - The parts of a name are strings: ``op1 (p / paris)`` becomes ``op1 "Paris"`` where the node is nothing else.
     """
 
     rules: tuple[Constraint, ...] = (STRING_ARGUMENTS, NAMED_ENTITIES)
@@ -61,7 +64,11 @@ class EntityNames:
                         draft.name_constant(edge)
             elif (node.label or "").lower() in proper and _is_entity(graph, node):
                 draft.name_node(node)
-            elif _FRAME.fullmatch(node.label or ""):
+            elif node.label == "name":
+                for edge in graph.outgoing(node.id):
+                    if _PART.fullmatch(edge.label or "") and not flagged(graph.node(edge.target)):
+                        draft.quote_part(edge)
+            elif _UNNAMED.fullmatch(node.label or ""):
                 for edge in graph.outgoing(node.id):
                     if edge.label == "name" and not _shared(graph, edge.target):
                         draft.insert_entity(edge)
@@ -152,12 +159,23 @@ class _Draft:
         name, constant = self._add("name", node.extra), self._add(node.label or "", node.extra, flag=True)
         self._edges += [Edge(node.id, name, "name", extra=extra), Edge(name, constant, "op1", extra=extra)]
 
+    def quote_part(self, edge: Edge) -> None:
+        """``name :op1 (p / paris)`` as ``name :op1 "paris"``, unless the node links the name to others."""
+        part = self._nodes[edge.target]
+        others = [other for other in self._edges if part.id in (other.source, other.target) and other is not edge]
+        if any(edge.source in (other.source, other.target) for other in others):
+            quoted = self._add(part.label or "", part.extra, flag=True)
+            self._edges[self._edges.index(edge)] = replace(edge, target=quoted)
+        elif not others and part.id not in self._graph.tops:
+            self._nodes[part.id] = replace(part, properties=(*part.properties, FLAG))
+
     def insert_entity(self, edge: Edge) -> None:
         """``go-01 :name (name …)`` as ``go-01 :ARG0 (person :name (name …))``."""
         taken = {other.label for other in self._edges if other.source == edge.source}
         entity = self._add(_ENTITY, self._nodes[edge.target].extra)
         self._edges[self._edges.index(edge)] = replace(edge, source=entity)
-        role = next((role for role in _ROLES if role not in taken), _ROLES[-1])
+        roles = _MEMBERS if _COORDINATION.fullmatch(self._nodes[edge.source].label or "") else _ROLES
+        role = next((role for role in roles if role not in taken), roles[-1])
         self._edges.append(Edge(edge.source, entity, role, extra=edge.extra))
 
 
