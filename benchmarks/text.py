@@ -21,10 +21,13 @@ from machine import describe
 from text_candidates import lemmatizers, located, number_reader, segmenters, splitters
 
 from perin.frameworks.drg import DRG
+from perin.frameworks.learn import learn_from_treebank
+from perin.frameworks.oracle import round_trip
 from perin.graphs import Graph, load
 from perin.labels.minimal import learn_rules
 from perin.labels.rules import AbsoluteRule
 from perin.labels.space import LabelItem
+from perin.scoring import score
 from perin.text import (
     Glossary,
     Sentence,
@@ -240,6 +243,7 @@ def translation_table(data: Path) -> None:
     header(
         *("lemmas", "entries", "rules", "of them absolute", "dev nodes with a rule %"),
         *("dev nodes with a label unseen in train", "of them with a rule %", "dev words that are a lemma %"),
+        "F1 of a perfect network on dev",
     )
     for name, glossary in (("German", Glossary({})), ("glossary learned from train", learned)):
         items = {split: label_items(examples, glossary) for split, examples in pairs.items()}
@@ -249,7 +253,16 @@ def translation_table(data: Path) -> None:
         row(
             *(name, len(glossary.entries), len(rules), sum(isinstance(rule, AbsoluteRule) for rule in rules)),
             *(encoded(rules, items["dev"]), len(unseen), encoded(rules, unseen), words_produced(items["dev"])),
+            ceiling(pairs, glossary),
         )
+
+
+def ceiling(pairs: dict[str, list[tuple[Graph, Sentence]]], glossary: Glossary) -> float:
+    """What the oracle of a vocabulary learned on train reaches on dev."""
+    graphs, sentences = zip(*pairs["train"], strict=True)
+    vocabulary = learn_from_treebank(DRG, graphs, sentences, "deu", glossary=glossary.entries)
+    found = [round_trip(DRG, graph, sentence, vocabulary).graph for graph, sentence in pairs["dev"]]
+    return 100 * score([graph for graph, _ in pairs["dev"]], found, "mrp").total.tallies["all"].f1
 
 
 def label_items(pairs: list[tuple[Graph, Sentence]], glossary: Glossary) -> list[LabelItem]:

@@ -59,7 +59,7 @@ class TreebankRecipe:
     )
     vallex: str | None = option(None, "a valency lexicon (PDT-Vallex, EngVallex) whose frames nodes may have, too")
     translation: str = option(
-        "learned",
+        "none",
         "how lemmas are translated where labels are in another language than the text (German DRG): 'none', 'learned' "
         "from the treebank, a file .tsv of lines 'lemma TAB translation', or a Marian model (a folder or a hub name)",
     )
