@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ from perin.commands.serve import _keys, configure
 from perin.errors import UsageError
 from perin.serving.service import Settings
 
+JSON = {"content-type": "application/json"}
 HERE = str(Path(__file__).parent)
 SOURCE = str(Path(__file__).parents[2] / "src")
 
@@ -249,6 +251,19 @@ def test_a_worker_that_dies_is_replaced_and_the_request_tried_again(served, tmp_
     assert set(served.service.parsers.pids()).isdisjoint(before)
 
 
+def test_a_worker_killed_in_the_middle_is_replaced_and_the_request_tried_again(served, tmp_path, wait_for):
+    go = tmp_path / "go"
+    wait_for(lambda: served.service.ready)
+    with ThreadPoolExecutor(2) as threads:
+        begun = threads.submit(served.parse, f"wait-for {go}")
+        wait_for(lambda: served.service.active == 1 and not served.service.parsers.waiting)
+        [pid] = served.service.parsers.pids()
+        os.kill(pid, signal.SIGKILL)
+        other = threads.submit(served.parse, "Fine.")
+        go.touch()
+        assert [begun.result().status_code, other.result().status_code] == [200, 200]
+
+
 def test_a_sentence_that_kills_gets_503_and_takes_nobody_with_it(served):
     with ThreadPoolExecutor(3) as threads:
         deadly, *others = threads.map(served.parse, ["die now", "Fine.", "Fine."])
@@ -328,6 +343,44 @@ def test_draining_on_sigterm(tmp_path, wait_for):
         entry = json.loads(next(line for line in lines if "/v1/parse" in line))
         assert (entry["status"], entry["sentences"], entry["method"]) == (200, 1, "POST")
         assert "wait-for" not in "".join(lines)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell a process's memory")
+def test_abuse_leaves_memory_flat(tmp_path, wait_for):
+    """Oversize bodies, with and without a length, ten thousand headers, and requests that are cut."""
+    process, lines = start(tmp_path, "--models", "eng")
+
+    def megabytes() -> float:
+        return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1024
+
+    def pieces():
+        for _ in range(64):
+            yield b"a" * 2**16
+
+    def abuse(times: int) -> None:
+        for _ in range(times):
+            for content in (b"a" * 2**22, pieces()):
+                with contextlib.suppress(httpx.TransportError):  # cut off while sending: as good as an answer
+                    assert client.post("/v1/parse", content=content, headers=JSON).status_code == 413
+            with socket.create_connection((host, int(port))) as connection, contextlib.suppress(ConnectionError):
+                connection.sendall(b"GET /live HTTP/1.1\r\nHost: x\r\n" + b"X-Header: some value\r\n" * 10_000)
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(
+                    b"POST /v1/parse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"a" * 50_000
+                )
+
+    try:
+        wait_for(lambda: any("ready at" in line for line in lines))
+        host, port = re.search(r"http://([\d.]+):(\d+)", "".join(lines)).groups()
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=120, trust_env=False) as client:
+            abuse(5)
+            before = megabytes()
+            abuse(15)
+            assert megabytes() < before + 30  # fifteen times eight megabytes were sent
+            assert client.get("/ready").status_code == 200
     finally:
         process.kill()
         process.wait()
