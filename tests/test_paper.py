@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from perin.learning.recipe import recipes
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -13,3 +15,25 @@ def test_every_file_that_the_page_names_is_there():
     named = set(re.findall(r"`((?:src|tests|benchmarks)/[\w./-]+)`", text))
     assert len(named) > 30
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+SECTIONS = (
+    *("Graph Representation", "Overall Architecture", "Permutation-equivariant Model", "Permutation-invariant Loss"),
+    *("Anchor Masking", "Minimal Encoding Rule Set", "Space of Relative Rules", "Prediction of Relative Rules"),
+    *("Finetuning XLM-R", "Contextual Embedding Extraction", "Finetuning Stabilization", "Balanced Loss Weights"),
+    *("AMR", "DRG", "EDS", "PTG", "UCCA", "Results", "Ablation Experiments"),
+)
+
+
+def test_every_section_figure_and_table_of_the_paper_is_there():
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert [section for section in SECTIONS if section not in text] == []
+    numbered = {f"Figure {number}" for number in range(1, 6)} | {"Equation 1", "Table 1", "Table 4", "Table 5"}
+    assert [each for each in sorted(numbered | {"Tables 2 and 3"}) if each not in text] == []
+
+
+def test_every_recipe_that_the_page_names_is_in_the_box():
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"perin train ([\w-]+)", text)) | set(re.findall(r"`(ablation-\w+)`", text))
+    assert len(named) > 12
+    assert sorted(named - {"--explain"} - set(recipes())) == []
