@@ -29,21 +29,10 @@ from perin.bulk.corpus import Progress
 from perin.bulk.processes import Bad
 from perin.bulk.shards import Mark
 from perin.graphs.codecs.registry import load
+from serving import SENTENCES
 
 MACHINES = (1, 10, 100)
 CORES = 64
-
-
-SHORT = [
-    "The dog wants to sleep.",
-    "Prices fell again on Monday.",
-    "She gave the old man a book about whales.",
-    "Nobody knows when the next train leaves.",
-    "It rained.",
-    "The company plans to open three stores in Prague next year.",
-    "Why did you not call me?",
-    "He believes that the small town will grow.",
-]
 
 
 class Clock(Progress):
@@ -106,7 +95,7 @@ def main() -> None:
     print(f"\n{'engine':<8}{'workers':>8}{'a second':>10}{'seconds':>9}{'CPU ms':>8}{'MB first':>10}{'MB last':>9}")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "corpus.txt"
-        lines = itertools.cycle(SHORT if arguments.short else texts(arguments.data))
+        lines = itertools.cycle(SENTENCES if arguments.short else texts(arguments.data))
         chosen = itertools.islice(lines, arguments.sentences)
         source.write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
         for repeat, way in itertools.product(range(arguments.repeats), ways):

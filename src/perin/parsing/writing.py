@@ -19,7 +19,7 @@ from typing import BinaryIO, TypeAlias
 from perin.errors import InputError, UsageError
 from perin.files import check_writable, write_bytes
 from perin.graphs.codecs.mrp import encode_line
-from perin.graphs.codecs.registry import FORMATS, codec, dump, guess, writable
+from perin.graphs.codecs.registry import FORMATS, check_format, dump, guess, writable
 from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
 from perin.graphs.graph import Graph
 from perin.parsing.inference import Parsed
@@ -60,14 +60,8 @@ def checked_format(path: str, format: str | None, frameworks: Iterable[str], *, 
     format = format or format_of(path)
     if probabilities and format != "mrp":
         raise UsageError(f"the format {format} can't hold probabilities; write mrp")
-    if format in PICTURE_FORMATS:
-        return format
-    writer = codec(format)
-    if writer.write is None:
-        raise UsageError(f"the format {writer.name} can be read but not written")
-    unfit = [name for name in frameworks if writer.frameworks and name not in writer.frameworks]
-    if unfit:
-        raise UsageError(f"the format {format} can't hold graphs of {', '.join(unfit)}; write mrp")
+    if format not in PICTURE_FORMATS:
+        check_format(format, frameworks)
     return format
 
 

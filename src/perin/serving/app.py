@@ -33,7 +33,7 @@ from perin.serving.requests import (
     units_of_lines,
 )
 from perin.serving.service import BusyError, Metrics, Service, Settings, Unit, by_language
-from perin.serving.tools import MEDIA_TYPES, PICTURES, check_writable, formats
+from perin.serving.tools import MEDIA_TYPES, PICTURES, check_text_format, formats
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -159,7 +159,7 @@ def _add_tools(app: FastAPI, service: Service) -> None:
     @app.post("/v1/convert", tags=["graphs"], summary="Another format", openapi_extra=_documented(ConvertBody))
     async def convert(request: Request) -> Response:
         body = await _body(request, ConvertBody)
-        check_writable(body.to, ())
+        check_text_format(body.to)
         text = await used("convert", graphs=body.graphs, format=body.source, to=body.to)
         return Response(text, media_type=MEDIA_TYPES.get(body.to, MEDIA_TYPES["text"]))
 

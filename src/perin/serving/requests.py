@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from perin.errors import InputError, UsageError
 from perin.scoring.metrics import METRICS
 from perin.serving.service import Choice, Service, Settings, Unit
-from perin.serving.tools import TEXT_PICTURES, check_writable
+from perin.serving.tools import TEXT_PICTURES, check_text_format
 from perin.text import split_sentences
 
 MOST_ALTERNATIVES = 10
@@ -125,7 +125,7 @@ def units_of_lines(service: Service, body: ParseBody, file: BinaryIO) -> Iterato
 def _shared(service: Service, body: ParseBody) -> tuple[Choice, Unit]:
     """What the sentences of a request have in common."""
     choice = service.choose(body.model, body.language, body.frameworks)
-    check_writable(body.format, choice.frameworks)
+    check_text_format(body.format, choice.frameworks)
     if (body.probabilities or body.alternatives) and body.format not in ("mrp", *TEXT_PICTURES):
         raise UsageError(f"the format {body.format} can't hold probabilities; ask for mrp")
     options = {"probabilities": body.probabilities, "alternatives": body.alternatives}

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from perin.errors import InputError, UsageError
+from perin.errors import InputError
 from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
-from perin.graphs.codecs.registry import FORMATS
+from perin.graphs.codecs.registry import FORMATS, check_format
 from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
 from perin.graphs.drawing.svg import bare_svg
 from perin.graphs.faults import Report, strict
@@ -174,16 +174,10 @@ def formats() -> list[dict[str, Any]]:
     ]
 
 
-def check_writable(format: str, frameworks: Iterable[str]) -> None:
-    """Raise an error if graphs of these frameworks can't be written in a format."""
-    if format in TEXT_PICTURES:
-        return
-    writer = codec(format)
-    if writer.write is None:
-        raise UsageError(f"the format {format} can be read but not written")
-    unfit = [name for name in frameworks if writer.frameworks and name not in writer.frameworks]
-    if unfit:
-        raise UsageError(f"the format {format} can't hold graphs of {', '.join(unfit)}; write mrp")
+def check_text_format(format: str, frameworks: Iterable[str] = ()) -> None:
+    """Raise an error if graphs of these frameworks can't be written in a format, or drawn as text or SVG."""
+    if format not in TEXT_PICTURES:
+        check_format(format, frameworks)
 
 
 TOOLS: dict[str, Callable[..., bytes]] = {

@@ -22,7 +22,7 @@ from perin.graphs.codecs.registry import FORMATS
 from perin.serving.pool import RefusedError
 from perin.serving.requests import check_limits
 from perin.serving.service import Choice, Service, Settings, Unit, by_language
-from perin.serving.tools import check_writable
+from perin.serving.tools import check_text_format
 from perin.text import split_sentences
 
 INPUTS = ("generic_tokenizer", "conllu", "horizontal", "vertical")
@@ -62,7 +62,7 @@ async def _processed(service: Service, settings: Settings, form: dict[str, str])
     output = form.get("output", "conllu").partition("=")[0] or "conllu"
     parsing = "parser" in form or output in FORMATS
     if output in FORMATS:
-        check_writable(output, choice.frameworks)
+        check_text_format(output, choice.frameworks)
     elif output not in OUTPUTS:
         raise UsageError(f"unknown output {output!r}; known are: {', '.join((*OUTPUTS, *FORMATS))}")
     shared: Unit = {**choice._asdict(), "probabilities": False, "alternatives": 0, "tokens": True}

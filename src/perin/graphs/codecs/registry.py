@@ -57,6 +57,16 @@ def codec(name: str) -> Codec:
     return found
 
 
+def check_format(format: str, frameworks: Iterable[str] = ()) -> None:
+    """Raise an error if a format can't be written, or can't hold graphs of these frameworks."""
+    writer = codec(format)
+    if writer.write is None:
+        raise UsageError(f"the format {writer.name} can be read but not written")
+    unfit = [name for name in frameworks if writer.frameworks and name not in writer.frameworks]
+    if unfit:
+        raise UsageError(f"the format {format} can't hold graphs of {', '.join(unfit)}; write mrp")
+
+
 def guess(path: str | os.PathLike[str]) -> Codec:
     """The codec that the name of a file points to (``.gz`` at its end does not count), or the files of a folder.
 
