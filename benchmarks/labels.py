@@ -68,7 +68,7 @@ def compare(shared: Path) -> None:
 
 def measured(arguments: Sequence[str]) -> tuple[dict[str, Any], float]:
     """The JSON of a run of ``perin rules`` and its CPU seconds."""
-    command = [sys.executable, "-m", "perin", "rules", "--json", *arguments]
+    command = [sys.executable, "-m", "perin", "rules", "--json", "--split", *arguments]
     before = os.times()
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     after = os.times()

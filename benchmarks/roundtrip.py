@@ -2,9 +2,9 @@
 
 python benchmarks/roundtrip.py ../shared/data [--treebanks NAME …] [--tables NAME …] [--cache FOLDER]
 
-own        rules of the file itself, the treebank's tokens, train and dev; then the graphs that differ
+own        rules of the file itself, the treebank's tokens split at anchors, train and dev; then the graphs that differ
 tokenizer  rules of the file itself, our own tokens, train and dev; then the graphs that differ in more than anchors
-ceiling    rules of train, dev, with either tokens
+ceiling    rules of train, dev, with either tokens as training has them
 queries    nodes that find no query with the paper's number of queries
 relations  what becomes of DRG's relation nodes
 speed      CPU time of encoding and decoding a sentence of dev, with rules of train
@@ -24,10 +24,10 @@ from pathlib import Path
 from machine import processor
 
 import perin
-from perin.commands.roundtrip import Outcome, roundtrip
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.registry import framework
+from perin.frameworks.roundtrip import RoundTripReport, roundtrip
 from perin.frameworks.steps import RELATION, relations
 from perin.frameworks.treebank import read_treebank
 from perin.graphs import load
@@ -69,7 +69,7 @@ def _scores(folders: Sequence[Path], jobs: int, cache: str, *, tokens: bool) -> 
     for folder in folders:
         for split in ("train", "dev"):
             companion = folder / f"{split}.conllu.gz" if tokens else None
-            outcome = roundtrip(folder / f"{split}.mrp.gz", tokens=companion, jobs=jobs, cache=cache)
+            outcome = roundtrip(folder / f"{split}.mrp.gz", tokens=companion, split=tokens, jobs=jobs, cache=cache)
             _outcome(f"{folder.name} {split}", outcome)
             for found in outcome.differences:
                 if tokens or {*found["missing"], *found["surplus"]} != {"anchors"}:
@@ -92,7 +92,7 @@ def queries(folders: Sequence[Path], jobs: int, cache: str) -> None:
     _row("treebank", "queries", "graphs", "nodes without a query", "in graphs")
     for folder in folders:
         for split in ("train", "dev"):
-            data = read_treebank(folder / f"{split}.mrp.gz", folder / f"{split}.conllu.gz")
+            data = read_treebank(folder / f"{split}.mrp.gz", folder / f"{split}.conllu.gz", split=True)
             given = PAPER_QUERIES[data.framework.name]
             surplus = [
                 max(0, len(data.framework.simplified(graph).nodes) - given * len(sentence))
@@ -151,7 +151,7 @@ def speed(folders: Sequence[Path], jobs: int, cache: str) -> None:
         )
 
 
-def _outcome(name: str, outcome: Outcome, *more: str) -> None:
+def _outcome(name: str, outcome: RoundTripReport, *more: str) -> None:
     tallies, losses = outcome.result.total.tallies, outcome.losses
     figures = [f"{100 * tallies[key].f1:.2f}" if tallies[key].g or tallies[key].s else "-" for key in TYPES]
     _row(

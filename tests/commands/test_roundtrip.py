@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,9 +81,18 @@ def test_tokens_of_a_file_are_split_where_anchors_end(
     capsys: pytest.CaptureFixture[str], treebank: Path, tmp_path: Path
 ) -> None:
     tokens = _tokens(tmp_path / "dev.conllu", ("1", [("Abrams", "Abrams"), ("barked.", "bark")]))
-    losses = _run(capsys, treebank, "--tokens", tokens)["roundtrip"]
+    losses = _run(capsys, treebank, "--tokens", tokens, "--split")["roundtrip"]
     assert losses["without_tokens"] == ["2"]
     assert losses["differences"] == []
+
+
+def test_tokens_of_a_file_are_those_of_training(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    graph = _graph("1", "Abrams", "bark")
+    within = replace(graph, nodes=(*graph.nodes[:2], replace(graph.nodes[2], anchors=(Anchor(7, 11),))))
+    dump([within], tmp_path / "x.mrp")
+    tokens = _tokens(tmp_path / "x.conllu", ("1", [("Abrams", "Abrams"), ("barked.", "bark")]))
+    assert len(_run(capsys, tmp_path / "x.mrp", "--tokens", tokens)["roundtrip"]["lost_anchors"]["list"]) == 1
+    assert _run(capsys, tmp_path / "x.mrp", "--tokens", tokens, "--split")["roundtrip"]["lost_anchors"]["list"] == []
 
 
 def test_anchors_inside_our_own_tokens_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

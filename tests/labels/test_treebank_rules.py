@@ -14,7 +14,7 @@ from perin.labels.minimal.keys import distinct_keys
 
 
 def items_of(path, tokens):
-    part = read_treebank(path, tokens)
+    part = read_treebank(path, tokens, split=True)
     return part.framework.space(part.language), list(treebank_items(part.framework, part.graphs, part.sentences, {}))
 
 

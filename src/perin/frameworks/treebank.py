@@ -1,10 +1,11 @@
-"""Graphs of one framework and language, read from files, with the tokens of their sentences."""
+"""Treebanks: graphs and the tokens of their sentences, read in the same way for training, round trips and rules."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from perin.contract.sentence import Sentence, Token
 from perin.errors import InputError
@@ -12,9 +13,131 @@ from perin.files import source_name
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.graphs.codecs.registry import load
+from perin.graphs.faults import Finding, strict
 from perin.graphs.graph import Anchor, Graph
 from perin.graphs.normalisation import normal_anchors
 from perin.text import align, read_tokens, refine, tokenize
+
+
+def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
+    """The tokens of a CoNLL-U or companion file."""
+    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
+
+
+def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
+    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
+
+    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
+    """
+    if graph.input is None:
+        raise InputError("the graph has no input text", graph=graph.id)
+    if tokens is None:
+        return tokenize(graph.input, language, graph.id)
+    if graph.id not in tokens:
+        raise InputError("there are no tokens for this graph", graph=graph.id)
+    return align(tokens[graph.id], graph.input)
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why a graph of a file can't be used."""
+
+    kind: str
+    what: str
+
+
+def read_pairs(
+    path: str | os.PathLike[str],
+    language: str | None = None,
+    tokens: str | os.PathLike[str] | None = None,
+    *,
+    treebank: str | None = None,
+) -> Iterator[tuple[Graph, Sentence | Unusable]]:
+    """Each graph of a file with the tokens of its sentence, or what is wrong with it.
+
+    ``tokens`` is a file of tokens (see :func:`perin.text.read_tokens`); without it the tokens are our own.
+    ``language`` is that of graphs that do not say theirs.
+    ``treebank``: such as ``eds-eng``; graphs of others can't be used.
+    """
+    given: dict[str, Sentence] | None = None
+    faults: dict[str, str] = {}
+    for graph in load(path, report=partial(_note_fault, faults)):
+        own = graph.language or language
+        found = f"{graph.framework}-{own}"
+        if tokens is not None and given is None:
+            given = tokens_by_id(tokens, own)
+        if graph.id in faults:
+            yield graph, Unusable("with faults", faults[graph.id])
+        elif treebank is not None and found != treebank:
+            yield graph, Unusable("of another treebank", f"the graph is {found}")
+        else:
+            try:
+                yield graph, sentence_of(graph, own, given)
+            except InputError as error:
+                yield graph, Unusable("without tokens", error.message)
+
+
+def _note_fault(faults: dict[str, str], finding: Finding) -> None:
+    """Keep an error by the id of its graph; one that belongs to no graph is raised."""
+    if finding.graph is None:
+        strict(finding)
+    elif finding.severity == "error":
+        faults.setdefault(finding.graph, finding.message)
+
+
+@dataclass(frozen=True)
+class TreebankFile:
+    """Graphs and their sentences, in the same order."""
+
+    framework: Framework
+    language: str | None
+    graphs: list[Graph]
+    sentences: list[Sentence]
+    without_tokens: list[str]
+    """Ids of the graphs that the file of tokens lacks; their tokens are our own."""
+
+
+def read_treebank(
+    path: str | os.PathLike[str], tokens: str | os.PathLike[str] | None = None, *, split: bool = False
+) -> TreebankFile:
+    """Read a file of graphs of one framework and language, all of which must be usable.
+
+    ``tokens`` is a file of tokens; a graph that it lacks gets our own.  ``split``: tokens are made to fit the graphs'
+    anchors (:func:`fitted`), which no parser can do.
+    """
+    source = source_name(path)
+    graphs, sentences, missing = [], [], []
+    for graph, found in read_pairs(path, tokens=tokens):
+        if isinstance(found, Unusable):
+            if graph.input is None or found.kind != "without tokens":
+                raise InputError(found.what, source=source, graph=graph.id)
+            found = tokenize(graph.input, graph.language, graph.id)
+            missing.append(graph.id)
+        graphs.append(graph)
+        sentences.append(fitted(found, graph) if split else found)
+    kinds = {(graph.framework, graph.language) for graph in graphs}
+    if not kinds:
+        raise InputError("there are no graphs in this file", source=source)
+    if len(kinds) > 1:
+        names = ", ".join(sorted(" ".join(map(str, kind)) for kind in kinds))
+        raise InputError(f"graphs of several kinds ({names}); split the file", source=source)
+    name, language = kinds.pop()
+    return TreebankFile(framework(name or "", language), language, graphs, sentences, missing)
+
+
+def joined(parts: Sequence[TreebankFile]) -> TreebankFile:
+    """Several files of the same framework and language as one."""
+    first = parts[0]
+    if any((part.framework, part.language) != (first.framework, first.language) for part in parts):
+        raise InputError("the files hold graphs of different frameworks or languages")
+    return TreebankFile(
+        first.framework,
+        first.language,
+        [graph for part in parts for graph in part.graphs],
+        [sentence for part in parts for sentence in part.sentences],
+        [id for part in parts for id in part.without_tokens],
+    )
+
 
 # Tokens that fit a graph: none missing where a node is anchored, none across the end of an anchor.
 
@@ -63,61 +186,3 @@ def _missing(sentence: Sentence) -> Iterator[Token]:
             for token in tokenize(gap, sentence.language).tokens:
                 yield replace(token, start=token.start + position, end=token.end + position)
         position = max(position, end)
-
-
-@dataclass(frozen=True)
-class TreebankFile:
-    """Graphs and their sentences, in the same order."""
-
-    framework: Framework
-    language: str | None
-    graphs: list[Graph]
-    sentences: list[Sentence]
-    without_tokens: list[str]
-    """Ids of the graphs that the file of tokens lacks; their tokens are our own."""
-
-
-def read_treebank(
-    path: str | os.PathLike[str], tokens: str | os.PathLike[str] | None = None, format: str | None = None
-) -> TreebankFile:
-    """Read a file of graphs.
-
-    ``tokens`` is a file of tokens (see :func:`perin.text.read_tokens`), which are then made to fit the graphs' anchors;
-    without it the tokens are our own and do not know the anchors.
-    """
-    graphs = list(load(path, format))
-    source = source_name(path)
-    if not graphs:
-        raise InputError("there are no graphs in this file", source=source)
-    kinds = {(graph.framework, graph.language) for graph in graphs}
-    if len(kinds) > 1:
-        names = ", ".join(sorted(" ".join(map(str, kind)) for kind in kinds))
-        raise InputError(f"graphs of several kinds ({names}); split the file", source=source)
-    name, language = kinds.pop()
-    form = framework(name or "", language)
-    given = {} if tokens is None else {sentence.id: sentence for sentence in read_tokens(tokens, language)}
-    sentences, missing = [], []
-    for graph in graphs:
-        if graph.input is None:
-            raise InputError("the graph has no input text", source=source, graph=graph.id)
-        if graph.id in given:
-            sentence = align(given[graph.id], graph.input)
-        else:
-            sentence = tokenize(graph.input, language, graph.id)
-            missing.append(graph.id)
-        sentences.append(sentence if tokens is None else fitted(sentence, graph))
-    return TreebankFile(form, language, graphs, sentences, [] if tokens is None else missing)
-
-
-def joined(parts: Sequence[TreebankFile]) -> TreebankFile:
-    """Several files of the same framework and language as one."""
-    first = parts[0]
-    if any((part.framework, part.language) != (first.framework, first.language) for part in parts):
-        raise InputError("the files hold graphs of different frameworks or languages")
-    return TreebankFile(
-        first.framework,
-        first.language,
-        [graph for part in parts for graph in part.graphs],
-        [sentence for part in parts for sentence in part.sentences],
-        [id for part in parts for id in part.without_tokens],
-    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.frameworks.oracle import round_trip
+from perin.frameworks.treebank import sentence_of, tokens_by_id
 from perin.graphs.codecs.registry import load
 from perin.graphs.faults import Finding, Report, Tolerant
 from perin.graphs.graph import Graph
@@ -23,7 +24,6 @@ from perin.parsing.reading import Item
 from perin.scoring import Block, score
 from perin.scoring.metrics.metric import Tally
 from perin.scoring.statistics import contrast
-from perin.text import align, read_tokens, tokenize
 
 TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
 """The types of items that the MRP metric tells apart, and all of them together."""
@@ -76,25 +76,6 @@ def parse_treebank(
         if result.error is not None:
             report(Finding(result.error.message, graph=result.error.graph))
     return found
-
-
-def tokens_by_id(path: str | os.PathLike[str], language: str | None) -> dict[str, Sentence]:
-    """The tokens of a CoNLL-U or companion file."""
-    return {sentence.id: sentence for sentence in read_tokens(path, language) if sentence.id is not None}
-
-
-def sentence_of(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Sentence:
-    """The tokens of a graph's text: those that were read for its id, or else (None) of our own tokenizer.
-
-    Where there are none for it, or they are not those of the text, this is an :class:`~perin.errors.InputError`.
-    """
-    if graph.input is None:
-        raise InputError("the graph has no input text", graph=graph.id)
-    if tokens is None:
-        return tokenize(graph.input, language, graph.id)
-    if graph.id not in tokens:
-        raise InputError("there are no tokens for this graph", graph=graph.id)
-    return align(tokens[graph.id], graph.input)
 
 
 def _item(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | None) -> Item:

@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -17,8 +16,7 @@ from perin.errors import InputError
 from perin.files import cache_folder, read_lines
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.registry import framework
-from perin.graphs.codecs.registry import load
-from perin.graphs.faults import Finding, strict
+from perin.frameworks.treebank import Unusable, read_pairs
 from perin.graphs.graph import Graph, Node
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
@@ -26,7 +24,6 @@ from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
-from perin.parsing.evaluation import sentence_of, tokens_by_id
 from perin.parsing.inference import words_of
 from perin.text.translation import Glossary, MarianTranslator
 
@@ -177,30 +174,12 @@ def read_split(
     paths: Sequence[str] = getattr(wanted, split)
     token_paths: Sequence[str | None] = getattr(wanted, f"{split}_tokens") or [None] * len(paths)
     for path, token_path in zip(paths, token_paths, strict=True):
-        tokens = None if token_path is None else tokens_by_id(recipe.path(token_path), wanted.language)
-        faults: dict[str, str] = {}
-        for graph in load(recipe.path(path), report=partial(_note_fault, faults)):
-            if graph.id in faults:
-                problems.append(Problem(name, split, graph.id, "with faults, not used", faults[graph.id]))
-                continue
-            found = f"{graph.framework}-{graph.language or wanted.language}"
-            if found != name:
-                problems.append(
-                    Problem(name, split, graph.id, "of another treebank, not used", f"the graph is {found}")
-                )
-                continue
-            try:
-                yield graph, sentence_of(graph, wanted.language, tokens)
-            except InputError as error:
-                problems.append(Problem(name, split, graph.id, "without tokens, not used", error.message))
-
-
-def _note_fault(faults: dict[str, str], finding: Finding) -> None:
-    """Keep an error by the id of its graph; one that belongs to no graph is raised."""
-    if finding.graph is None:
-        strict(finding)
-    elif finding.severity == "error":
-        faults.setdefault(finding.graph, finding.message)
+        tokens = None if token_path is None else recipe.path(token_path)
+        for graph, found in read_pairs(recipe.path(path), wanted.language, tokens, treebank=name):
+            if isinstance(found, Unusable):
+                problems.append(Problem(name, split, graph.id, f"{found.kind}, not used", found.what))
+            else:
+                yield graph, found
 
 
 def _glossary(recipe: Recipe, wanted: TreebankRecipe, sentences: Sequence[Sentence]) -> Mapping[str, str] | None:
