@@ -198,7 +198,7 @@ def write_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
             yield stream
         except UnicodeEncodeError as error:
             half = ord(error.object[error.start])
-            raise InputError(f"a text to be written holds half a character (U+{half:04X})") from None
+            raise InputError(f"a text to be written contains an unpaired surrogate (U+{half:04X})") from None
 
 
 @contextlib.contextmanager

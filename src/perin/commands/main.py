@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -51,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
     )
     module.configure(parser)
+    logging.basicConfig(format="perin: %(message)s")
+    logging.getLogger("perin.hub").setLevel(logging.INFO)
     try:
         code: int = module.run(parser.parse_intermixed_args(arguments[1:]))
         sys.stdout.flush()

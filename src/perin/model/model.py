@@ -56,8 +56,11 @@ class Model:
         return cls(settings, by_name, Network(settings, sizes), Preparation(settings))
 
     @classmethod
-    def load(cls, folder: Path) -> Model:
-        """Read a model folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used."""
+    def load(cls, folder: Path, *, offline: bool = False) -> Model:
+        """Read a model folder; :class:`~perin.errors.ModelError` says what is wrong with one that can't be used.
+
+        With ``offline`` nothing that it may lack is looked for on the hub.
+        """
         read = ModelFolder.read(folder)
         try:
             with Unfilled():
@@ -65,7 +68,11 @@ class Model:
             preparation = Preparation(read.source)
         except UsageError as error:
             raise ModelError(f"{folder / CONFIG}: {error}") from None
-        weights = {name: torch.from_numpy(weight) for name, weight in dequantize(read_weights(read)).items()}
+        except (MemoryError, OverflowError, RuntimeError) as error:
+            raise ModelError(f"{folder / CONFIG}: a network of these sizes can't be made ({error})") from None
+        weights = {
+            name: torch.from_numpy(weight) for name, weight in dequantize(read_weights(read, offline=offline)).items()
+        }
         _assign(network, weights, read.weights)
         return cls(
             read.settings, read.treebanks, network.eval(), preparation, read.notes, read.described, read.quantization

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import perin
-from perin.errors import MissingDependencyError, ModelError
+from perin.errors import ModelError
+from perin.network.encoders.sources import fetch_from_hub
 from perin.text.languages import LANGUAGES, checked
 
 BOX = Path(perin.__file__).parent / "models"
@@ -112,18 +113,4 @@ def _remedy() -> str:
 
 
 def _hub_folder(name: str, revision: str | None, offline: bool) -> Path:
-    try:
-        import huggingface_hub
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-    except ImportError:
-        raise MissingDependencyError("huggingface_hub", f"the model {name}, which is no folder here,") from None
-    try:
-        folder = huggingface_hub.snapshot_download(
-            name, revision=revision, allow_patterns=_HUB_FILES, local_files_only=offline
-        )
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        where = "is not in the hub's cache" if offline else "can't be had from the Hugging Face hub"
-        wanted = f"{name} (revision {revision})" if revision else name
-        raise ModelError(f"the model {wanted} is no folder here and {where} ({reason}); {_remedy()}") from None
-    return Path(folder)
+    return fetch_from_hub(name, f"the model {name}", _HUB_FILES, _remedy(), revision=revision, offline=offline)

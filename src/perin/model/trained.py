@@ -51,11 +51,11 @@ class TrainedModel:
     notes: dict[str, Any]
 
     @classmethod
-    def load(cls, read: ModelFolder, bits: int | None = None) -> TrainedModel:
+    def load(cls, read: ModelFolder, bits: int | None = None, *, offline: bool = False) -> TrainedModel:
         """The model of a folder; ``bits`` 8 or 32, by default what dev scores say is enough."""
         _check_bits(bits)
         quantization = replace(read.quantization, bits=bits or read.quantization.bits)
-        return cls.of(replace(read, quantization=quantization), read_weights(read))
+        return cls.of(replace(read, quantization=quantization), read_weights(read, offline=offline))
 
     @classmethod
     def of(cls, read: ModelFolder, weights: Mapping[str, NDArray[Any]]) -> TrainedModel:
@@ -88,8 +88,8 @@ def has_known_encoder(read: ModelFolder) -> bool:
     return read.settings.encoder == CHARACTERS or in_family(read_config(read.described))
 
 
-def load_model(folder: Path, *, bits: int | None = None, device: str | None = None) -> Predictor:
-    """The model of a folder, ready to parse.
+def load_model(folder: Path, *, bits: int | None = None, device: str | None = None, offline: bool = False) -> Predictor:
+    """The model of a folder, ready to parse; with ``offline`` nothing that it may lack is looked for on the hub.
 
     PyTorch computes it, in 32 bits, on a ``device`` other than the processor and where NumPy does not know the encoder.
     """
@@ -97,7 +97,7 @@ def load_model(folder: Path, *, bits: int | None = None, device: str | None = No
     read = ModelFolder.read(folder)
     known = has_known_encoder(read)
     if device in (None, "cpu") and known:
-        return TrainedModel.load(read, bits)
+        return TrainedModel.load(read, bits, offline=offline)
     try:
         import torch
 
@@ -107,7 +107,7 @@ def load_model(folder: Path, *, bits: int | None = None, device: str | None = No
         raise MissingDependencyError("torch", reason, "train") from None
     if bits == 8:
         raise UsageError(f"{folder} is computed by PyTorch here, which takes 32 bits; leave out bits=8")
-    model = Model.load(folder)
+    model = Model.load(folder, offline=offline)
     try:
         model.network.to(torch.device(device or "cpu"))
     except (RuntimeError, AssertionError) as error:

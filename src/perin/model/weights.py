@@ -29,9 +29,12 @@ TABLE = ".table"
 Weights: TypeAlias = dict[str, NDArray[Any]]
 
 
-def read_weights(read: ModelFolder) -> Weights:
-    """All weights of a model as they are stored, including those that its folder leaves to the encoder."""
-    return read_arrays(read.weights) | _left_out(read)
+def read_weights(read: ModelFolder, *, offline: bool = False) -> Weights:
+    """All weights of a model as they are stored, including those that its folder leaves to the encoder.
+
+    With ``offline`` that encoder is not looked for on the hub.
+    """
+    return read_arrays(read.weights) | _left_out(read, offline)
 
 
 def read_arrays(path: Path) -> Weights:
@@ -97,11 +100,11 @@ def keep_treebanks(weights: Weights, treebanks: Mapping[str, Treebank], unwanted
     return {name: weight for name, weight in weights.items() if not name.startswith(surplus)}
 
 
-def _left_out(read: ModelFolder) -> Weights:
+def _left_out(read: ModelFolder, offline: bool) -> Weights:
     """The weights that the folder leaves to its encoder, which must be those with the checksums."""
     if not read.left_out:
         return {}
-    source = read_arrays(weights_path(encoder_folder(read.settings.encoder)))
+    source = read_arrays(weights_path(encoder_folder(read.settings.encoder, offline=offline)))
     found = {}
     for name, checksum in read.left_out.items():
         weight = next((source[other] for other in hub_names(name) if other in source), None)

@@ -99,6 +99,10 @@ class Preparation:
             for words, subwords in zip(sentences, split, strict=True)
         ]
 
+    def count_subwords(self, text: str) -> int:
+        """How many subwords a text has; 0 for encoders that have none."""
+        return 0 if self.tokenizer is None else self.tokenizer.count(text)
+
     def collate(self, sentences: Sequence[SentenceInput]) -> InputBatch:
         """A batch of prepared sentences."""
         tokens = Sequences([sentence.tokens for sentence in sentences])

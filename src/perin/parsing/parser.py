@@ -34,6 +34,8 @@ ALL = "all"
 """Stands for every framework of a model."""
 LONGEST = 500
 """Tokens of the longest sentence that is parsed: memory grows with the square of the number of nodes."""
+SUBWORDS, CHARACTERS = 8, 200
+"""Subwords and characters that a sentence may have for each token that it may have: a token can be of any length."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \(\d\d:\d\d\))?")
 
@@ -88,7 +90,7 @@ class Parser:
         see :class:`Parser`.  A first word is parsed right away, so that no later sentence waits for dictionaries.
         """
         folder = model_folder(name, revision=revision, offline=offline)
-        model = load_model(folder, bits=bits, device=device)
+        model = load_model(folder, bits=bits, device=device, offline=offline)
         word = tokenize("word", next(iter(model.treebanks.values())).vocabulary.language)
         parsed = parse_batch(model, [word], list(model.treebanks), probabilities=False)
         if parsed[0].error is not None:
@@ -230,7 +232,7 @@ class Parser:
         items = cast(Texts, [texts] if alone else texts)
         check_several(items, "parse")
         if split:
-            items = split_texts(items, self.language(framework, language))
+            items = split_texts(items, self.language(framework, language), self._characters)
         found: list[tuple[Graph, ...]] = []
         for parsed in self.stream(
             items, framework, language, probabilities=probabilities, alternatives=alternatives, time=time
@@ -328,16 +330,16 @@ class Parser:
         format = checked_format(target, format, frameworks, probabilities=probabilities)
         texts: Texts
         if isinstance(source, (str, os.PathLike)):
-            texts = read_sentences(source, words[0].language, tokens=tokens, split=split)
+            texts = read_sentences(source, words[0].language, tokens=tokens, split=split, characters=self._characters)
         else:
-            texts = split_texts(source, words[0].language) if split else source
+            texts = split_texts(source, words[0].language, self._characters) if split else source
 
         def parsed(items: Iterable[Item]) -> Iterator[Parsed]:
             return self.stream(
                 items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
             )
 
-        left, earlier = Unfinished([], numbered(texts, words[0].language), None), Tally()
+        left, earlier = Unfinished([], numbered(texts, words[0].language, self._characters), None), Tally()
         if resume:
             left = unfinished(left.rest, target, format, frameworks)
             earlier, left = fill_gaps(target, left, parsed(item for _, item in left.gaps), report)
@@ -349,7 +351,7 @@ class Parser:
 
     def _read(self, texts: Texts, language: str | None) -> Iterator[Parsed]:
         """The sentences, not parsed yet; those that won't be have an error."""
-        for item in numbered(texts, language):
+        for item in numbered(texts, language, self._characters):
             if isinstance(item, InputError):
                 yield Parsed(Sentence("", (), item.graph, language), error=item)
             elif (problem := self._problem(item)) is None:
@@ -358,14 +360,23 @@ class Parser:
                 text = item.text.encode("utf-8", "replace").decode()
                 yield Parsed(replace(item, text=text, tokens=()), error=InputError(problem, graph=item.id))
 
+    @property
+    def _characters(self) -> int:
+        """Characters of the longest sentence."""
+        return CHARACTERS * self.longest
+
     def _problem(self, sentence: Sentence) -> str | None:
         """Why a sentence is not parsed."""
         if len(sentence) > self.longest:
             return f"{len(sentence)} tokens, more than the limit of {self.longest}; split it or raise the limit"
         try:
-            sentence.text.encode()
+            size = len(sentence.text.encode())
         except UnicodeEncodeError as error:
-            return f"the text holds half a character (U+{ord(sentence.text[error.start]):04X}); remove it"
+            character = f"U+{ord(sentence.text[error.start]):04X}"
+            return f"the text contains an unpaired surrogate ({character}); remove it"
+        limit = SUBWORDS * self.longest
+        if size > limit and (count := self.model.preparation.count_subwords(sentence.text)) > limit:
+            return f"{count} subwords, more than the limit of {limit} ({SUBWORDS} a token); split it or raise the limit"
         return None
 
 

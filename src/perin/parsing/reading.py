@@ -23,38 +23,62 @@ from perin.text.token_files import companion_sentence, read_conllu
 
 _LONG_PARAGRAPH = 500
 """Lines after which running text is cut where a line ends a sentence, even without a blank line: memory is finite."""
+CHARACTERS = 100_000
+"""Characters of the longest text that is tokenized as one sentence."""
 _FINAL = re.compile(r"[.!?。！？][\"'”’)]*\s*$")
 
 Item: TypeAlias = Sentence | InputError
 
 
 def read_sentences(
-    path: str | os.PathLike[str], language: str | None, *, tokens: bool = False, split: bool = False
+    path: str | os.PathLike[str],
+    language: str | None,
+    *,
+    tokens: bool = False,
+    split: bool = False,
+    characters: int = CHARACTERS,
 ) -> Iterator[Item]:
     """The sentences of a file (``-``: standard input; gzip is recognised by content).
 
     ``.conllu`` holds tokens and ``.mrp`` graphs, of which the texts are taken; anything else is text with a sentence a
     line, whose id is the number of the line, or running text (``split``), in which sentences may go on over line ends
-    and blank lines end paragraphs.  ``tokens`` says that the file holds tokens: CoNLL-U, or MRP companion graphs.
+    and blank lines end paragraphs.  ``tokens`` says that the file holds tokens: CoNLL-U, or MRP companion graphs.  A
+    sentence of more than so many ``characters`` is an error in its place.
     """
     suffix = Path(Path(path).name.removesuffix(".gz")).suffix
     if suffix in (".mrp", ".jsonl"):
-        return _graphs(path, language, tokens)
+        return _graphs(path, language, tokens, characters)
     if tokens or suffix == ".conllu":
         return _conllu(path, language)
-    return _running_text(path, language) if split and language is not None else _lines(path, language)
+    if split and language is not None:
+        return _running_text(path, language, characters)
+    return _lines(path, language, characters)
 
 
-def numbered(texts: Iterable[SomeText | InputError], language: str | None) -> Iterator[Item]:
+def numbered(
+    texts: Iterable[SomeText | InputError], language: str | None, characters: int = CHARACTERS
+) -> Iterator[Item]:
     """Sentences of a language with ids: those that have none get their number, counted from 1."""
     for number, text in enumerate(texts, start=1):
         if isinstance(text, InputError):
             yield InputError(text.message, text.source, text.line, text.graph or str(number))
+        elif isinstance(text, str):
+            yield _tokenized(text, language, str(number), characters)
         else:
             yield as_sentence(text, language, str(number))
 
 
-def split_texts(texts: Iterable[SomeText | InputError], language: str | None) -> Iterator[Item]:
+def _tokenized(text: str, language: str | None, id: str, characters: int) -> Item:
+    if len(text) > characters:
+        return InputError(
+            f"{len(text):,} characters, more than the limit of {characters:,}; split it or raise the limit", graph=id
+        )
+    return tokenize(text, language, id)
+
+
+def split_texts(
+    texts: Iterable[SomeText | InputError], language: str | None, characters: int = CHARACTERS
+) -> Iterator[Item]:
     """The sentences of running texts, in which line ends are spaces and blank lines end a sentence.
 
     The ids of the sentences of the third text are 3.1, 3.2, …  What is no text, or has been split already, stays whole.
@@ -64,7 +88,7 @@ def split_texts(texts: Iterable[SomeText | InputError], language: str | None) ->
             yield text
         elif isinstance(text, str) and language is not None:
             for part, (start, end) in enumerate(split_sentences(text, language), start=1):
-                yield tokenize(_unwrapped(text[start:end]), language, f"{number}.{part}")
+                yield _tokenized(_unwrapped(text[start:end]), language, f"{number}.{part}", characters)
         elif (sentences := sentences_of(text)) is not None:
             for part, sentence in enumerate(sentences, start=1):
                 yield as_sentence(sentence, language, f"{number}.{part}")
@@ -72,13 +96,14 @@ def split_texts(texts: Iterable[SomeText | InputError], language: str | None) ->
             yield as_sentence(text, language, str(number))
 
 
-def _running_text(path: str | os.PathLike[str], language: str) -> Iterator[Item]:
+def _running_text(path: str | os.PathLike[str], language: str, characters: int) -> Iterator[Item]:
     """The sentences of a file of running text, hard-wrapped or a paragraph a line; blank lines end a sentence.
 
     Ids are the number of the line in which a sentence begins and its number among those that begin there.
     """
     lines: list[str] = []
     first = 1
+    size = 0
     for number, line in enumerate(_readable(path), start=1):
         if isinstance(line, InputError):
             yield line
@@ -86,32 +111,34 @@ def _running_text(path: str | os.PathLike[str], language: str) -> Iterator[Item]
         first = first if lines else number
         if line.strip():
             lines.append(line)
-        if lines and (not line.strip() or (len(lines) >= _LONG_PARAGRAPH and _FINAL.search(line))):
-            yield from _paragraph(lines, first, language)
-            lines = []
-    yield from _paragraph(lines, first, language)
+            size += len(line)
+        full = size >= characters or (len(lines) >= _LONG_PARAGRAPH and _FINAL.search(line))
+        if lines and (full or not line.strip()):
+            yield from _paragraph(lines, first, language, characters)
+            lines, size = [], 0
+    yield from _paragraph(lines, first, language, characters)
 
 
-def _paragraph(lines: Sequence[str], first: int, language: str) -> Iterator[Sentence]:
+def _paragraph(lines: Sequence[str], first: int, language: str, characters: int) -> Iterator[Item]:
     ends = list(itertools.accumulate(len(line) + 1 for line in lines))
     text = "\n".join(lines)
     begun: Counter[int] = Counter()
     for start, end in split_sentences(text, language):
         line = first + bisect.bisect_right(ends, start)
         begun[line] += 1
-        yield tokenize(_unwrapped(text[start:end]), language, f"{line}.{begun[line]}")
+        yield _tokenized(_unwrapped(text[start:end]), language, f"{line}.{begun[line]}", characters)
 
 
 def _unwrapped(text: str) -> str:
     return text.replace("\r", " ").replace("\n", " ")
 
 
-def _lines(path: str | os.PathLike[str], language: str | None) -> Iterator[Item]:
+def _lines(path: str | os.PathLike[str], language: str | None, characters: int) -> Iterator[Item]:
     for number, line in enumerate(_readable(path), start=1):
         if isinstance(line, InputError):
             yield line
         elif line and not line.isspace():
-            yield tokenize(line, language, str(number))
+            yield _tokenized(line, language, str(number), characters)
 
 
 def _readable(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
@@ -144,7 +171,7 @@ def _block(block: list[str], start: int, source: str, language: str | None) -> I
         yield InputError(error.message, error.source, line, error.graph)
 
 
-def _graphs(path: str | os.PathLike[str], language: str | None, tokens: bool) -> Iterator[Item]:
+def _graphs(path: str | os.PathLike[str], language: str | None, tokens: bool, characters: int) -> Iterator[Item]:
     """The texts, or as companions the tokens, of graphs, each id once.
 
     A line that is no graph is an error, what is wrong inside a graph is not.
@@ -160,7 +187,7 @@ def _graphs(path: str | os.PathLike[str], language: str | None, tokens: bool) ->
             if tokens:
                 yield companion_sentence(graph, language, Place(source, line, graph.id))
             elif graph.input is not None:
-                yield tokenize(graph.input, language, graph.id)
+                yield _tokenized(graph.input, language, graph.id, characters)
             else:
                 yield InputError("the graph has no input text", source, line, graph.id)
         except InputError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import os
 import shutil
 from collections.abc import Mapping
@@ -38,17 +39,20 @@ _OPTIONAL = ("tokenizer_config.json", "special_tokens_map.json")
 _WEIGHTS = "model.safetensors"
 
 
-def encoder_folder(name: str) -> Path:
-    """The folder with the files of an encoder; what is on the hub is fetched once and then kept by the hub's cache."""
+def encoder_folder(name: str, *, offline: bool = False) -> Path:
+    """The folder with the files of an encoder; what is on the hub is fetched once and then kept by the hub's cache.
+
+    With ``offline`` only the cache is looked at.
+    """
     if name in PACKAGES:
-        return _package_folder(name)
+        return _package_folder(name, offline)
     if name == E5:
-        return _e5_folder()
+        return _e5_folder(offline)
     if os.path.isdir(name):
         return Path(name)
     if name.count("/") > 1 or name.startswith((".", "~", "/")):
         raise ModelError(f"there is no folder {name}")
-    return _hub_folder(name)
+    return _hub_folder(name, offline)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -58,18 +62,49 @@ def read_config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(f"{folder} is no encoder: it has no config.json") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ModelError(f"{path} can't be read ({error}); get the encoder again") from None
-    if not isinstance(config, dict) or "model_type" not in config:
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise ModelError(f"{path} does not say what kind of encoder it is (model_type)")
+    if in_family(config):
+        _check_sizes(config, path)
     return config
+
+
+_SIZES = {
+    "hidden_size": (1, 1 << 16),
+    "num_hidden_layers": (1, 1 << 10),
+    "num_attention_heads": (1, 1 << 10),
+    "intermediate_size": (1, 1 << 18),
+    "vocab_size": (1, 1 << 24),
+    "max_position_embeddings": (8, 1 << 20),
+    "type_vocab_size": (1, 1 << 10),
+    "pad_token_id": (0, 1 << 16),
+}
+"""The least and the greatest sizes of an encoder that make sense."""
+_NEEDED = frozenset(("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"))
+
+
+def _check_sizes(config: Mapping[str, Any], path: Path) -> None:
+    for name, (least, most) in _SIZES.items():
+        value = config.get(name)
+        if value is None and name not in _NEEDED:
+            continue
+        if type(value) is not int or not least <= value <= most:
+            raise ModelError(f"{path}: {value!r} can't be the encoder's {name}; get the encoder again")
+    for name in ("layer_norm_eps", "hidden_dropout_prob", "attention_probs_dropout_prob"):
+        value = config.get(name, 0.0)
+        if type(value) not in (int, float) or not 0 <= value < 1:
+            raise ModelError(f"{path}: {value!r} can't be the encoder's {name}; get the encoder again")
+    if config["hidden_size"] % config["num_attention_heads"]:
+        raise ModelError(f"{path}: its width can't be divided among its attention heads; get the encoder again")
 
 
 def in_family(config: Mapping[str, Any]) -> bool:
     """Whether :class:`~perin.network.encoders.bert.Bert` computes what the model with this configuration does."""
     return (
         config["model_type"] in FAMILY
-        and config.get("hidden_act", "gelu") in ACTIVATIONS
+        and str(config.get("hidden_act", "gelu")) in ACTIVATIONS
         and config.get("position_embedding_type", "absolute") in (None, "absolute")
         and not config.get("is_decoder", False)
     )
@@ -133,22 +168,22 @@ def copy_description(source: Path, folder: Path) -> None:
             shutil.copyfile(source / file, folder / file)
 
 
-def _package_folder(name: str) -> Path:
+def _package_folder(name: str, offline: bool) -> Path:
     module, inside = PACKAGES[name]
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         try:
-            return _hub_folder(HUB_NAMES[name])
+            return _hub_folder(HUB_NAMES[name], offline)
         except (ModelError, MissingDependencyError):
             purpose = f"the encoder {name!r}, which can't be had from the Hugging Face hub now,"
             raise MissingDependencyError(module.replace("_", "-"), purpose, "minilm") from None
     return Path(spec.origin).parent / inside
 
 
-def _e5_folder() -> Path:
+def _e5_folder(offline: bool) -> Path:
     """From the hub, or else, with weights of four bits, from the package, written once to the cache folder."""
     try:
-        return _hub_folder(HUB_NAMES[E5])
+        return _hub_folder(HUB_NAMES[E5], offline)
     except (ModelError, MissingDependencyError):
         spec = importlib.util.find_spec(_E5_PACKAGE)
     if spec is None or spec.origin is None:
@@ -161,18 +196,36 @@ def _e5_folder() -> Path:
     return folder
 
 
-def _hub_folder(name: str) -> Path:
+def _hub_folder(name: str, offline: bool) -> Path:
+    files = [*DESCRIPTIONS, *_OPTIONAL, _WEIGHTS, "sentencepiece.bpe.model", "spiece.model", "vocab.txt", "merges.txt"]
+    remedy = "give the path of a folder, or use 'minilm', 'e5' or 'characters'"
+    return fetch_from_hub(name, f"the encoder {name!r}", files, remedy, offline=offline)
+
+
+def fetch_from_hub(
+    name: str, what: str, files: list[str], remedy: str, *, revision: str | None = None, offline: bool = False
+) -> Path:
+    """The folder of a repository of the Hugging Face hub, from its cache or (unless ``offline``) from the hub itself.
+
+    The log says which revision it is.
+    """
     try:
         import huggingface_hub
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
     except ImportError:
-        raise MissingDependencyError("huggingface_hub", f"the encoder {name!r}, which is no folder here,") from None
-    files = [*DESCRIPTIONS, *_OPTIONAL, _WEIGHTS, "sentencepiece.bpe.model", "spiece.model", "vocab.txt", "merges.txt"]
+        raise MissingDependencyError("huggingface_hub", f"{what}, which is no folder here,") from None
     try:
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=files))
+        folder = huggingface_hub.snapshot_download(
+            name, revision=revision, allow_patterns=files, local_files_only=offline
+        )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"the encoder {name!r} is no folder here and can't be had from the Hugging Face hub ({reason}); "
-            "give the path of a folder, or use 'minilm', 'e5' or 'characters'"
-        ) from None
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        where = "is not in the hub's cache" if offline else "can't be had from the Hugging Face hub"
+        wanted = f"{what} (revision {revision})" if revision else what
+        raise ModelError(f"{wanted} is no folder here and {where} ({reason}); {remedy}") from None
+    LOG.info("%s of the Hugging Face hub is at revision %s", name, Path(folder).name)
+    return Path(folder)
+
+
+LOG = logging.getLogger("perin.hub")
+"""Says what was taken from the hub; the command line prints it."""

@@ -63,6 +63,10 @@ class SubwordTokenizer:
             results.append((ids, *overlaps(offsets, np.asarray(tokens, dtype=np.int64).reshape(-1, 2))))
         return results
 
+    def count(self, text: str) -> int:
+        """How many subwords a text has, special symbols apart."""
+        return len(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
     def windows(self, count: int) -> list[Window]:
         """The windows over ``count`` subwords."""
         return windows(count, self.room)
