@@ -159,8 +159,8 @@ def test_a_comparison(tmp_path, capsys):
     assert main(["draw", "--diff", str(gold), str(system)]) == 0
     captured = capsys.readouterr()
     assert captured.out == (
-        "# 1 (eds)\n# Dogs bark\n▸ bark “bark”\n  ├─ −ARG1 → [1] dog “Dogs”\n  └─ +ARG2 → see [1] dog\n\n"
-        "# 2 (eds)\n# Cats bark\n▸ −bark −top “bark”\n  └─ −ARG1 → −cat “Cats”\n"
+        "# 1 (eds) F1 83.3\n# Dogs bark\n▸ bark “bark”\n  ├─ −ARG1 → [1] dog “Dogs”\n  └─ +ARG2 → see [1] dog\n\n"
+        "# 2 (eds) F1 0.0\n# Cats bark\n▸ −bark −top “bark”\n  └─ −ARG1 → −cat “Cats”\n"
     )
     warnings = captured.err.splitlines()
     assert len(warnings) == 2

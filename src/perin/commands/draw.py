@@ -109,16 +109,17 @@ def select(
 def differences(golds: Iterable[Graph], systems: Iterable[Graph]) -> Iterator[Sketch]:
     """Each gold graph compared with the system's graph that it is scored against, or with an empty one for want of it.
 
-    Nodes are paired by the best correspondence under the MRP metric.
+    Nodes are paired by the best correspondence under the MRP metric, whose F1 is shown.
     """
-    from perin.scoring import correspondence
+    from perin.scoring.evaluation import BUDGET, find_metric, score_pair
     from perin.scoring.reading import pair
 
     golds = list(golds)
     ids = {graph.id for graph in golds}
     for gold, system in pair(golds, [graph for graph in systems if graph.id in ids], report=_warn):
+        compared = score_pair((gold, system), find_metric("mrp"), BUDGET).comparison
         system = system or replace(gold, nodes=(), edges=(), tops=())
-        yield diff_sketch(gold, system, correspondence(gold, system))
+        yield diff_sketch(gold, system, compared.pairs, f1=compared.tallies["all"].f1)
 
 
 def _warn(message: object) -> None:

@@ -68,7 +68,8 @@ def _draw(compared: Iterable[tuple[tuple[Graph, Graph | None], GraphScore]], str
         for (gold, system), score in compared:
             other = system or _nothing(gold)
             if differing_items(gold, other, score.comparison.pairs):
-                yield diff_sketch(gold, other, score.comparison.pairs)
+                f1 = score.comparison.tallies["all"].f1
+                yield diff_sketch(gold, other, score.comparison.pairs, f1=f1)
 
     write_html(sketches(), stream, title="Differences")
 

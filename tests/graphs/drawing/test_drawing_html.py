@@ -119,6 +119,17 @@ def test_comparisons_can_be_in_a_page():
     assert "perin diff" in entry["svg"]
 
 
+def test_comparisons_carry_their_scores_and_the_page_a_legend():
+    graph = Graph("1", nodes=(Node(0, "a"),))
+    text = page(diff_sketch(graph, graph, [(0, 0)], f1=0.98765), diff_sketch(graph, graph, [(0, 0)]))
+    first, second = Page(text).graphs()
+    assert first["f1"] == 0.9877
+    assert "f1" not in second
+    assert "missing: only in gold" in text
+    assert "extra: only in the system" in text
+    assert [a["value"] for tag, a in Page(text).elements if tag == "option"] == ["file", "worst", "best"]
+
+
 def test_graphs_are_drawn_one_at_a_time():
     """A page of a treebank must not hold all of its drawings in memory."""
     written = io.StringIO()
@@ -146,3 +157,41 @@ def test_a_browser_shows_the_graph_of_the_address(tmp_path):
     assert "beta" in stage
     assert "alpha" not in stage
     assert "<script>alert" not in stage
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="the optional package playwright is not installed")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if not path:
+        pytest.skip("no Chromium here")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.slow
+def test_a_page_groups_the_graphs_of_a_sentence_and_sorts_comparisons(browser, tmp_path):
+    def listed(*drawn):
+        path = tmp_path / "page.html"
+        path.write_text(page(*drawn))
+        window = browser.new_page()
+        window.goto(path.as_uri())
+        return window
+
+    graphs = [Graph(id, name, input=f"Text {id}") for name in ("amr", "eds") for id in ("1", "2")]
+    window = listed(*graphs)
+    assert window.locator("nav button").all_inner_texts() == ["1 AMR\nText 1", "1 EDS", "2 AMR\nText 2", "2 EDS"]
+    assert not window.locator("#legend").is_visible()
+    graph = Graph("1", nodes=(Node(0, "a"),))
+    scored = [
+        diff_sketch(Graph(id, nodes=graph.nodes), graph, [(0, 0)], f1=f1)
+        for id, f1 in (("a", 0.5), ("b", 0.25), ("c", 1))
+    ]
+    window = listed(*scored)
+    assert window.locator("#legend").is_visible()
+    assert "F1 50.0" in window.locator("#about").inner_text()
+    window.locator("#order").select_option("worst")
+    assert [text[-1] for text in window.locator("nav button").all_inner_texts()] == ["b", "a", "c"]
+    assert "F1 25.0" in window.locator("#about").inner_text()

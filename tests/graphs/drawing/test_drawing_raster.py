@@ -88,3 +88,18 @@ def test_without_the_package_the_message_says_what_to_install(draw, monkeypatch)
     monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'perin\[draw\]'"):
         draw(GRAPH)
+
+
+def test_letters_are_set_in_the_font_of_the_package(typst, monkeypatch):
+    """Fonts of the system are looked for only where the package's own lacks a letter."""
+    asked = []
+
+    def compile_with(*arguments, _compile=typst.compile, **options):
+        asked.append(options["ignore_system_fonts"])
+        return _compile(*arguments, **options)
+
+    monkeypatch.setattr(typst, "compile", compile_with)
+    latin = Graph("1", input="Psi “štěkají” …", nodes=(Node(0, "štěkat"), Node(1, "пес")), edges=(Edge(0, 1, "ACT"),))
+    assert b"LiberationSans" in pdf(latin)
+    assert b"LiberationSans" in pdf(GRAPH)
+    assert asked == [True, False]

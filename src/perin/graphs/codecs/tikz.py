@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TextIO
 
 from perin.graphs.codecs.codec import Codec
+from perin.graphs.drawing.layered import drawable
 from perin.graphs.drawing.layout import Layout, arrange
 from perin.graphs.drawing.measures import SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
@@ -87,6 +88,7 @@ def escaped(text: str) -> str:
 
 
 def _picture(content: Sketch) -> Iterator[str]:
+    content = drawable(content)
     layout = arrange(content)
     yield f"% {content.name}"
     yield r"\begin{tikzpicture}[meaning graph]"

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from perin.errors import UsageError
 from perin.graphs.drawing.lettering import printable
 from perin.graphs.drawing.sketch import (
+    MOST_EDGES,
+    MOST_NODES,
     Link,
     Row,
     Shape,
@@ -27,6 +30,7 @@ from perin.graphs.drawing.sketch import (
     quote_rows,
     relation_nodes,
     split_words,
+    summary,
     touched_words,
 )
 from perin.graphs.drawing.spanning import is_primary
@@ -56,12 +60,20 @@ class _Merged(NamedTuple):
         return "missing" if self.gold else "extra"
 
 
-def diff_sketch(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]]) -> Sketch:
-    """What there is to draw of a gold and a system graph, given the ids of the nodes that correspond, gold first."""
+def diff_sketch(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]], *, f1: float | None = None) -> Sketch:
+    """What there is to draw of a gold and a system graph, given the ids of the nodes that correspond, gold first.
+
+    ``f1`` is their score, if that is to be shown.
+    """
     merged = _merged(gold, system, pairs)
+    text = system.input if gold.input is None else gold.input
+    framework = gold.framework or system.framework
+    empty = Sketch(printable(gold.id), framework, printable(text or ""), (), (), (), compared=True, f1=f1)
+    edges = len(gold.edges) + len(system.edges)
+    if len(merged) > MOST_NODES or edges > MOST_EDGES:
+        return summary(empty, len(merged), edges)
     gold_numbers = {both.gold.id: number for number, both in reversed(tuple(enumerate(merged))) if both.gold}
     system_numbers = {both.system.id: number for number, both in reversed(tuple(enumerate(merged))) if both.system}
-    text = system.input if gold.input is None else gold.input
     anchors = [anchor for both in merged for node in both if node for anchor in node.anchors or ()]
     words = split_words(text or "", anchors) if anchors else ()
     touched = [touched_words(words, both.node.anchors) for both in merged]
@@ -82,8 +94,7 @@ def diff_sketch(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]]) ->
             Shape(number, form, tuple(rows), touched[number], owned[number], top is not None, status=both.status)
         )
     links = _links(gold, system, gold_numbers, system_numbers, boxes)
-    framework = gold.framework or system.framework
-    return Sketch(printable(gold.id), framework, printable(text or ""), words, tuple(shapes), links, compared=True)
+    return replace(empty, words=words, shapes=tuple(shapes), links=links)
 
 
 _WRONG: tuple[Status, Status] = ("missing", "extra")
@@ -98,14 +109,15 @@ def _status(in_gold: bool, in_system: bool) -> Status | None:
 def _merged(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]]) -> list[_Merged]:
     gold_nodes, system_nodes = ({node.id: node for node in reversed(graph.nodes)} for graph in (gold, system))
     partners: dict[int, int] = {}
+    taken: set[int] = set()
     for first, second in pairs:
         if first not in gold_nodes or second not in system_nodes:
             raise UsageError(f"the correspondence pairs nodes {first} and {second}, which the graphs don't have both")
-        if first in partners or second in partners.values():
+        if first in partners or second in taken:
             raise UsageError(f"the correspondence uses node {first} or {second} twice")
         partners[first] = second
+        taken.add(second)
     merged = [_Merged(node, system_nodes[partners[node.id]] if node.id in partners else None) for node in gold.nodes]
-    taken = set(partners.values())
     return merged + [_Merged(None, node) for node in system.nodes if node.id not in taken]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -13,14 +14,18 @@ from perin.errors import MissingDependencyError, UsageError
 from perin.files import write_bytes, write_text
 from perin.graphs.drawing.html import write_html
 from perin.graphs.drawing.sketch import Sketch
-from perin.graphs.drawing.style import EAST_ASIAN_FONTS, Theme
+from perin.graphs.drawing.style import EAST_ASIAN_FONTS, SANS, SHIPPED_FONT, Theme
 from perin.graphs.drawing.svg import rendered, svg
 from perin.graphs.drawing.text import text
 from perin.graphs.graph import Graph
 
-# Drawings as PNG and PDF, made by Typst: an optional package with an SVG engine, which uses the system's fonts.
+# Drawings as PNG and PDF, made by Typst, an optional package with an SVG engine.  Latin, Greek and Cyrillic letters are
+# set in the font that comes with this package, others in the system's.
 
 
+_FONTS = Path(__file__).parent / "fonts"
+_OTHER_LETTERS = re.compile("[^\\u0000-\\u052f\\u1e00-\\u1eff\\u2010-\\u2027\\u2030-\\u203a\\u2212]")
+"""Characters that the font of the package may lack."""
 _SCALE = 2
 _MOST_PIXELS = 100_000_000
 _PAGES = b"""#set document(date: none)
@@ -59,8 +64,17 @@ def _compiled(source: bytes, format: Literal["png", "pdf"], inputs: dict[str, st
     if any('wide"' in text for text in inputs.values()) and not set(EAST_ASIAN_FONTS) & set(typst.Fonts().families()):
         message = f"no font with Chinese characters found, which this drawing has; install one ({EAST_ASIAN_FONTS[3]})"
         warnings.warn(message, stacklevel=3)
+    inputs = {name: text.replace(SANS, f"'{SHIPPED_FONT}',{SANS}") for name, text in inputs.items()}
+    own = all(text.isascii() or not _OTHER_LETTERS.search(text) for text in inputs.values())
     try:
-        made = typst.compile(source, format=format, ppi=96.0 * _SCALE, sys_inputs=inputs)
+        made = typst.compile(
+            source,
+            format=format,
+            ppi=96.0 * _SCALE,
+            sys_inputs=inputs,
+            font_paths=[_FONTS],
+            ignore_system_fonts=own,  # the same bytes everywhere, whatever is installed
+        )
     except typst.TypstError as error:
         raise UsageError(f"can't make a {format.upper()} of this drawing ({error}); try SVG or HTML") from None
     assert isinstance(made, bytes)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from perin.graphs.drawing.lettering import text_width
 from perin.graphs.drawing.measures import LEADING, LOOP, WORD, Block, label_block, loop_height, shape_block
-from perin.graphs.drawing.sketch import Sketch
+from perin.graphs.drawing.sketch import Sketch, summary
 from perin.graphs.drawing.spanning import Arc
 
 # Which layer a node stands on: parents above children, edges short.
@@ -191,6 +191,20 @@ class Layered:
         left, right = self.vertices[first], self.vertices[second]
         between = max(_DISTANCE[left.kind], _DISTANCE[right.kind]) if right.spaced else _TOUCHING
         return left.right + between + right.left
+
+
+MOST_VERTICES = 40_000
+"""Of a layered graph: an edge has a vertex on every rank that it passes, so that long ones add up."""
+
+
+def drawable(content: Sketch) -> Sketch:
+    """The sketch, or a summary of one whose layers would have too many vertices."""
+    if len(content.shapes) * len(content.links) <= MOST_VERTICES:
+        return content
+    layer = assign_layers(len(content.shapes), content.arcs(), content.tops())
+    if sum(2 * abs(layer[link.source] - layer[link.target]) for link in content.links) <= MOST_VERTICES:
+        return content
+    return summary(content, len(content.shapes), len(content.links))
 
 
 def layered(sketch: Sketch) -> Layered:

@@ -1,8 +1,8 @@
 """Text as it is drawn: made printable, measured without a font, broken into lines.
 
-The widths are those of the common sans-serif faces (Helvetica, Arial, Liberation Sans) with a little room, because
-nobody knows which font the reader of a drawing has.  Letters with diacritics are as wide as their base letters; East
-Asian wide characters fill the em square.
+The widths are those of the common sans-serif faces (Helvetica, Arial and Liberation Sans, the font of PNG and PDF) with
+a little room, because nobody knows which font the reader of an SVG or HTML file has.  Letters with diacritics are as
+wide as their base letters; East Asian wide characters fill the em square.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from functools import lru_cache
 
 _WIDTHS = {
     0.20: "'",
-    0.23: "ijl‘’",
-    0.29: " !,./:;I[\\]ft|·",
-    0.35: '()-`r{}"“”',
-    0.41: "*",
-    0.52: "^Jcksvxyz",
-    0.58: "#$0123456789?L_abdeghnopqu«»–",
+    0.23: "ijl‘’łſίιϊіј",
+    0.29: " !,./:;I[\\]ft|¦ìíîïĩīĭıŧΙΪІЇї",
+    0.35: "()-`r{}“”¡¨²³´·¸¹ľ·",
+    0.41: '*"ª°ºŀťτѓ',
+    0.52: "Jcksvxyz^ĳĸέγεζκλνξςЈгзксухчэєѕќў",
+    0.58: "#$0123456789?L_abdeghnopqu«»–¢£¤¥§¯±µ¶ð÷þđħĿŁŋΓάήΰαβδηθμορυχϋόύЃГабвеийнопрцьяѐёђћѝџ€",
     0.62: "+<=>~FTZß",
-    0.70: "&ABEKPSVXY",
-    0.75: "CDHNRUw",
-    0.80: "GOQ",
-    0.87: "Mm",
-    0.92: "%æ",
-    0.98: "W",
-    1.04: "@Æ…—",
+    0.70: "&ABEKPSVXYÞďΑΒΔΕΚΛΡΥΧΫπφЀЁЅАБВЕЛРХЧЬжм",
+    0.75: "CDHNRUw©®ÐĐĦĲŊΗΝΠψЄЍЏДИЙНПСЦЭЯы",
+    0.80: "GOQØΘΟΩωώОФю",
+    0.87: "Mm¼½¾ΜΦΨЂЋМЪтфшщњ",
+    0.92: "%æШЫљ",
+    0.98: "WœЖЩ",
+    1.04: "@Æ…—ŒЊЮ",
+    1.20: "Љ",
 }
 _BY_CHARACTER = {character: width for width, characters in _WIDTHS.items() for character in characters}
 _OTHER = 0.65

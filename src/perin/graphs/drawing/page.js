@@ -4,29 +4,56 @@
   const element = (id) => document.getElementById(id);
   const [stage, list, search, status, about] = ["stage", "list", "search", "status", "about"].map(element);
   const buttons = [];
-  let shown = graphs.map((_, number) => number); // the graphs that the search leaves
+  const hits = graphs.map(() => true); // whether the search finds a graph
+  let order = []; // the numbers of all graphs, as they are listed
+  let shown = []; // those that the search leaves
   let current = -1;
   let zoom = 1; // 0: fit to the width
   let pinned = null;
 
-  // Graphs of several frameworks are named by them, and a sentence stands once above all of its graphs.
+  // Graphs of several frameworks are named by them; those of a sentence stand together, below the sentence.
   const several = new Set(graphs.map((graph) => graph.framework)).size > 1;
   const title = (graph) => (several && graph.framework ? `${graph.id} ${graph.framework.toUpperCase()}` : graph.id);
-  const same = (one, other) => Boolean(other) && one.id === other.id && one.input === other.input;
+  const sentence = (graph) => JSON.stringify([graph.id, graph.input]);
+  const first = new Map();
+  graphs.forEach((graph, number) => first.has(sentence(graph)) || first.set(sentence(graph), number));
+  const percent = (graph) => (100 * graph.f1).toFixed(1);
+  const compared = graphs.some((graph) => "f1" in graph);
+  document.body.classList.toggle("compared", compared);
+
+  const orders = {
+    file: (one, other) => first.get(sentence(graphs[one])) - first.get(sentence(graphs[other])),
+    worst: (one, other) => graphs[one].f1 - graphs[other].f1,
+    best: (one, other) => graphs[other].f1 - graphs[one].f1,
+  };
 
   graphs.forEach((graph, number) => {
     const item = document.createElement("li");
     const button = document.createElement("button");
-    const sentence = document.createElement("span");
     button.type = "button";
-    button.textContent = title(graph);
-    sentence.textContent = same(graph, graphs[number - 1]) ? "" : graph.input;
-    button.append(sentence);
+    button.append(title(graph), document.createElement("span"));
+    if ("f1" in graph) {
+      const score = document.createElement("b");
+      score.textContent = percent(graph);
+      button.prepend(score);
+    }
     button.addEventListener("click", () => show(number));
     item.append(button);
-    list.append(item);
     buttons.push(button);
   });
+
+  function arrange(by) {
+    order = graphs.map((_, number) => number).sort((one, other) => orders[by](one, other) || one - other);
+    let before = null;
+    for (const number of order) {
+      const graph = graphs[number];
+      buttons[number].lastChild.textContent = sentence(graph) === before ? "" : graph.input;
+      before = sentence(graph);
+      list.append(buttons[number].parentNode);
+    }
+    shown = order.filter((number) => hits[number]);
+  }
+  arrange("file");
   document.body.classList.toggle("single", graphs.length < 2);
 
   function show(number) {
@@ -36,7 +63,8 @@
     const graph = graphs[number];
     const name = document.createElement("b");
     name.textContent = title(graph);
-    about.replaceChildren(name, graph.input ? " " + graph.input : "");
+    const score = "f1" in graph ? ` F1 ${percent(graph)}` : "";
+    about.replaceChildren(name, score, graph.input ? " " + graph.input : "");
     // The markup was escaped when the page was written; it holds no script, and the page's policy would run none.
     stage.innerHTML = graph.svg;
     stage.scrollTo(0, 0);
@@ -63,12 +91,11 @@
 
   function find() {
     const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    shown = [];
     graphs.forEach((graph, number) => {
-      const hit = wanted.every((word) => graph.find.includes(word));
-      buttons[number].parentNode.hidden = !hit;
-      if (hit) shown.push(number);
+      hits[number] = wanted.every((word) => graph.find.includes(word));
+      buttons[number].parentNode.hidden = !hits[number];
     });
+    shown = order.filter((number) => hits[number]);
     if (shown.length && !shown.includes(current)) show(shown[0]);
     count();
   }
@@ -139,6 +166,7 @@
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.tagName === "SELECT") return;
     if (event.target === search) {
       if (event.key === "Escape") {
         search.value = "";
@@ -163,13 +191,17 @@
   element("next").addEventListener("click", () => step(1));
   element("fit").addEventListener("click", () => setZoom(zoom ? 0 : 1));
   element("theme").addEventListener("click", toggleTheme);
+  element("order").addEventListener("change", (event) => {
+    arrange(event.target.value);
+    show(shown[0]);
+  });
   search.addEventListener("input", find);
   addEventListener("resize", resize);
 
   function fromAddress() {
     const wanted = decodeURIComponent(location.hash.slice(1));
     const number = graphs.findIndex((graph) => wanted === graph.id || wanted === title(graph));
-    if (number !== current || number < 0) show(Math.max(number, 0));
+    if (number !== current || number < 0) show(number < 0 ? order[0] : number);
   }
   addEventListener("hashchange", fromAddress);
   fromAddress();

@@ -6,6 +6,7 @@ A sketch is made of a graph (:func:`sketch`) or of two (:mod:`perin.graphs.drawi
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -137,7 +138,8 @@ class Link:
 class Sketch:
     """Everything that a drawing shows.
 
-    ``words`` is empty where no node is anchored.  ``compared``: this is a gold graph and a system's in one.
+    ``words`` is empty where no node is anchored.  ``compared``: this is a gold graph and a system's in one; ``f1`` is
+    how well they agree, between 0 and 1, where that is known.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Sketch:
     shapes: tuple[Shape, ...]
     links: tuple[Link, ...]
     compared: bool = False
+    f1: float | None = None
 
     def arcs(self) -> list[Arc]:
         """The links as plain arcs."""
@@ -167,8 +170,30 @@ class Sketch:
         return [number for number, shape in enumerate(self.shapes) if shape.top]
 
 
+MOST_NODES = 2000
+MOST_EDGES = 6000
+"""What can be drawn: a larger graph would take minutes, and nobody could read it."""
+
+
+def summary(of: Sketch, nodes: int, edges: int) -> Sketch:
+    """What is drawn instead of a graph that is too large: how large it is; there is a warning as well."""
+    warnings.warn(f"graph {of.name} has {nodes} nodes and {edges} edges, too many to be drawn", stacklevel=3)
+    shape = Shape(0, "box", (Row(f"{nodes} nodes, {edges} edges:"), Row("too many to be drawn")))
+    text = of.input if len(of.input) <= _LONGEST_SUMMARY else of.input[:_LONGEST_SUMMARY] + "…"
+    return replace(of, input=text, words=(), shapes=(shape,), links=())
+
+
+_LONGEST_SUMMARY = 300
+
+
 def sketch(graph: Graph) -> Sketch:
-    """What there is to draw of a graph.  An edge from or to nowhere can't be drawn and is left out."""
+    """What there is to draw of a graph.  An edge from or to nowhere can't be drawn and is left out.
+
+    A graph of more than :data:`MOST_NODES` nodes or :data:`MOST_EDGES` edges becomes a summary, with a warning.
+    """
+    if len(graph.nodes) > MOST_NODES or len(graph.edges) > MOST_EDGES:
+        empty = Sketch(printable(graph.id), graph.framework, printable(graph.input or ""), (), (), ())
+        return summary(empty, len(graph.nodes), len(graph.edges))
     words, anchored = anchored_words(graph)
     owned = owned_words(words, anchored)
     numbers = {node.id: number for number, node in reversed(tuple(enumerate(graph.nodes)))}

@@ -54,7 +54,10 @@ _DARK = {
     "extrabox": "#182a47",
 }
 
-_SANS = "'Helvetica Neue',Helvetica,Arial,'Liberation Sans','Noto Sans','DejaVu Sans'"
+SANS = "'Helvetica Neue',Helvetica,Arial,'Liberation Sans','Noto Sans','DejaVu Sans'"
+"""Fonts that are equally wide, then others; the reader of an SVG or HTML file has one of them."""
+SHIPPED_FONT = "Liberation Sans"
+"""The font of PNG and PDF, which comes with this package: its letters have the widths that a layout reckons with."""
 EAST_ASIAN_FONTS = (
     "PingFang SC",
     "Hiragino Sans GB",
@@ -69,8 +72,8 @@ EAST_ASIAN_FONTS = (
 _EAST_ASIAN = ",".join(f"'{name}'" for name in EAST_ASIAN_FONTS)
 
 _SHAPES = f"""
-.perin text{{font:{LABEL:g}px {_SANS},{_EAST_ASIAN},sans-serif;text-anchor:middle;stroke:none}}
-.perin .wide{{font-family:{_EAST_ASIAN},{_SANS},sans-serif}}
+.perin text{{font:{LABEL:g}px {SANS},{_EAST_ASIAN},sans-serif;text-anchor:middle;stroke:none}}
+.perin .wide{{font-family:{_EAST_ASIAN},{SANS},sans-serif}}
 .perin .small{{font-size:{SMALL:g}px}}
 .perin .quote{{font-style:italic}}
 .perin .edge{{font-size:{EDGE:g}px}}

@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
+from perin.graphs.drawing.layered import drawable
 from perin.graphs.drawing.layout import Layout, arrange
 from perin.graphs.drawing.lettering import is_wide, printable
 from perin.graphs.drawing.measures import NAME_GAP, SMALL, WORD, Line
@@ -59,7 +60,7 @@ class _Picture:
     """A drawing laid out, with its elements and its title."""
 
     def __init__(self, drawn: Graph | Sketch) -> None:
-        self.content = sketch(drawn) if isinstance(drawn, Graph) else drawn
+        self.content = drawable(sketch(drawn) if isinstance(drawn, Graph) else drawn)
         self.layout = arrange(self.content)
         self.body = "".join(_body(self.content, self.layout))
         kind = f"{printable(self.content.framework)} graph" if self.content.framework else "graph"

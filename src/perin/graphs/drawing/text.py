@@ -28,6 +28,7 @@ def text(drawn: Graph | Sketch, *, colour: bool = False) -> str:
     """
     content = sketch(drawn) if isinstance(drawn, Graph) else drawn
     head = f"# {content.name}" + (f" ({content.framework})" if content.framework else "")
+    head += f" F1 {100 * content.f1:.1f}" if content.f1 is not None else ""
     lines = [head, *([f"# {content.input}"] if content.input else []), *_Writer(content, colour).lines()]
     return "\n".join(lines) + "\n"
 
