@@ -211,7 +211,7 @@ def test_offline_reaches_the_hub_and_the_revision_is_said(monkeypatch, bert_fold
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
     with caplog.at_level("INFO", "perin.hub"):
-        encoder_folder("org/encoder", offline=True)
-        encoder_folder("org/encoder")
+        sources.encoder_folder("org/encoder", offline=True)
+        sources.encoder_folder("org/encoder")
     assert asked == [("org/encoder", True), ("org/encoder", False)]
     assert caplog.messages == [f"org/encoder of the Hugging Face hub is at revision {bert_folder.name}"] * 2
