@@ -30,8 +30,8 @@ from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.native import library as native_library
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
+from perin.network.inputs import Sequences
 from perin.network.layout import Layout
-from perin.network.sequences import Sequences
 from perin.parsing.reading import read_sentences
 
 Backend = Callable[[Tensor, Layout], Tensor]

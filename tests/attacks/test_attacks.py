@@ -59,7 +59,7 @@ def test_a_child_process_imports_nothing_from_the_current_folder(tmp_path):
 
 @pytest.mark.parametrize("secret", ["pickle", "code"])
 def test_encoders_of_other_families_run_no_code(tmp_path, secret):
-    from perin.network.encoders.huggingface import HuggingFaceEncoder
+    from perin.network.encoders.encoder import HuggingFaceEncoder
 
     trace = tmp_path / "trace"
     config = {"model_type": "electra", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}

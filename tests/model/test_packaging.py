@@ -23,7 +23,7 @@ from perin.model.folder import ModelFolder, Quantization
 from perin.model.model import Model
 from perin.model.packaging import pieces_for, texts_in, write_package, write_wheel
 from perin.model.weights import WORDS
-from perin.network.encoders.pruning import pieces_of
+from perin.network.encoders.subwords import pieces_of
 from perin.network.settings import NetworkSettings
 from perin.parsing.parser import Parser
 

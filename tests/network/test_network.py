@@ -5,13 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
 
 from perin.errors import UsageError
 from perin.network.inputs import Preparation
-from perin.network.network import Network
+from perin.network.layers import Unfilled
+from perin.network.layout import InputTensors, Layout
+from perin.network.network import Decoder, Network, Queries
 from perin.network.predict import predict
 from perin.network.sizes import NULL_THRESHOLD
-from perin.network.tensors import InputTensors
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +167,64 @@ def test_batch_moves_whole(preparation, sentences):
     assert moved.tokens.device.type == "meta"
     assert moved.forms is not None
     assert moved.forms[0].device.type == "meta"
+
+
+def small_decoder():
+    torch.manual_seed(0)
+    return Decoder(width=8, layers=2, heads=2, feedforward=16, dropout=0.1, attention_dropout=0.1).eval()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_permuted_queries_give_permuted_results(seed, queries, tokens):
+    decoder = small_decoder()
+    generator = torch.Generator().manual_seed(seed)
+    q = torch.randn(queries, 8, generator=generator)
+    memory = torch.randn(tokens, 8, generator=generator)
+    order = torch.randperm(queries, generator=generator)
+    plain = decoder(q, Layout([queries]), memory, Layout([tokens]))
+    permuted = decoder(q[order], Layout([queries]), memory, Layout([tokens]))
+    torch.testing.assert_close(permuted, plain[order], rtol=1e-4, atol=1e-5)
+
+
+def test_neighbours_in_the_batch_change_nothing():
+    decoder = small_decoder()
+    lengths = [2, 5, 1]
+    layout = Layout(lengths)
+    q, memory = torch.randn(layout.rows * 3, 8), torch.randn(layout.rows, 8)
+    together = decoder(q, layout.repeated(3), memory, layout)
+    parts = zip(q.split([3 * length for length in lengths]), memory.split(lengths), lengths, strict=True)
+    alone = [decoder(own, Layout([3 * length]), words, Layout([length])) for own, words, length in parts]
+    torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-5)
+
+
+def test_query_q_is_made_from_token_q_over_queries():
+    torch.manual_seed(0)
+    queries = Queries(source=6, width=4, queries=3)
+    tokens = torch.randn(5, 6)
+    made = queries(tokens)
+    assert made.shape == (15, 4)
+    for number in range(15):
+        part = slice(number % 3 * 4, number % 3 * 4 + 4)
+        weight, bias = queries.linear.weight[part], queries.linear.bias[part]
+        torch.testing.assert_close(made[number], torch.tanh(weight @ tokens[number // 3] + bias))
+
+
+def test_no_random_numbers_are_drawn():
+    before = torch.get_rng_state()
+    with Unfilled():
+        layers = nn.ModuleList([nn.Embedding(3, 4), nn.Linear(4, 5), nn.LayerNorm(5)])
+        layers.register_parameter("own", nn.Parameter(torch.randn(7)))
+    assert torch.equal(torch.get_rng_state(), before)
+    filled = {name: torch.ones(weight.shape) for name, weight in layers.state_dict().items()}
+    layers.load_state_dict(filled, assign=True)
+    assert torch.equal(layers[1](layers[0](torch.tensor([2]))), torch.full((1, 5), 5.0))
+    assert layers.own.shape == (7,)
+
+
+def test_outside_everything_is_as_ever():
+    with Unfilled():
+        pass
+    torch.manual_seed(0)
+    assert nn.Linear(2, 3).weight.abs().sum() > 0
+    assert torch.randn(3).abs().sum() > 0

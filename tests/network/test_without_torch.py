@@ -12,9 +12,9 @@ from perin.inference.tape import Eager, Tape
 from perin.native import LEVELS, library
 from perin.network.encoders.sources import read_config
 from perin.network.inputs import Preparation
+from perin.network.layout import InputTensors
 from perin.network.network import Network
 from perin.network.predict import predict
-from perin.network.tensors import InputTensors
 
 NEEDS_C = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
 KINDS = [

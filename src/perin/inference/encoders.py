@@ -12,13 +12,12 @@ from perin.inference.layers import Floats
 from perin.inference.parts import Attention, CharacterEmbedding, FeedForward, Parameters, Residual
 from perin.inference.tape import Arithmetic, Value, softmax
 from perin.network.encoders.sources import first_position
-from perin.network.inputs import InputBatch
-from perin.network.sequences import Sequences
+from perin.network.inputs import InputBatch, Sequences
 from perin.network.settings import NetworkSettings
 
 
 class CharactersEncoder:
-    """See :class:`perin.network.encoders.scratch.ScratchEncoder`."""
+    """See :class:`perin.network.encoders.encoder.ScratchEncoder`."""
 
     def __init__(self, parameters: Parameters, settings: NetworkSettings) -> None:
         self.embedding = CharacterEmbedding(parameters.of("embedding"))

@@ -228,7 +228,7 @@ class LabelHead:
 
 
 class PairHead:
-    """Biaffine scores of pairs: s' W t + u' s + v' t + b; see :class:`perin.network.biaffine.Biaffine`."""
+    """Biaffine scores of pairs: s' W t + u' s + v' t + b; see :class:`perin.network.heads.Biaffine`."""
 
     def __init__(self, parameters: Parameters) -> None:
         self.source = parameters.linear("source")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from perin.model.folder import CARD, ENCODER, ModelFolder
 from perin.model.sources import installed, treebank_names
-from perin.network.encoders.pruning import can_be_pruned
 from perin.network.encoders.sources import read_config
+from perin.network.encoders.subwords import can_be_pruned
 
 _ALL, _CEILING = "all", "ceiling"
 

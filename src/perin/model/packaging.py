@@ -35,8 +35,8 @@ from perin.model.weights import (
     read_weights,
     write_arrays,
 )
-from perin.network.encoders.pruning import can_be_pruned, characters_of, is_common, pieces_of, write_pruned
 from perin.network.encoders.sources import copy_description, encoder_title
+from perin.network.encoders.subwords import can_be_pruned, characters_of, is_common, pieces_of, write_pruned
 from perin.network.settings import CHARACTERS
 from perin.text.dictionary import word_forms
 from perin.text.languages import SCRIPTS

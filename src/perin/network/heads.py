@@ -9,14 +9,92 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from perin.errors import UsageError
-from perin.network.biaffine import Biaffine
-from perin.network.dropout import Dropout
-from perin.network.labels import LabelHead
+from perin.network.layers import Dropout
 from perin.network.layout import Layout
 from perin.network.settings import NetworkSettings
 from perin.network.sizes import KINDS, Frequencies, HeadSizes, owner_name
+
+
+class Biaffine(nn.Module):
+    """A score, or several, for each pair of a source and a target of one sentence.
+
+    score = s' W t + u' s + v' t + b, with s and t small hidden layers over the two vectors.  W, u and v start at 0, so
+    the first scores are b.
+    """
+
+    def __init__(self, source: int, target: int, inner: int, outputs: int, dropout: float) -> None:
+        super().__init__()
+        self.outputs = outputs
+        self.source = nn.Linear(source, inner)
+        self.target = nn.Linear(target, inner)
+        self.dropout = Dropout(dropout)
+        self.pair = nn.Linear(inner, outputs * inner)
+        self.single = nn.Linear(inner, outputs)
+        for parameter in (*self.pair.parameters(), *self.single.parameters()):
+            nn.init.zeros_(parameter)
+
+    def forward(self, sources: Tensor, source_layout: Layout, targets: Tensor, target_layout: Layout) -> Tensor:
+        """``sources`` [source rows, D] and ``targets`` [target rows, D'] to [B, S, T, outputs]."""
+        s = source_layout.pad(self.dropout(functional.elu(self.source(sources))))
+        t = target_layout.pad(self.dropout(functional.elu(self.target(targets))))
+        batch, length, inner = s.shape
+        pairs = self.pair(s).view(batch, length * self.outputs, inner)
+        scores = torch.baddbmm(self.single(s).view(batch, -1, 1), pairs, t.transpose(1, 2))
+        return scores.view(batch, length, self.outputs, -1).transpose(2, 3)
+
+
+TINIEST = 1e-30
+"""Probabilities below this are taken for it, so that their logarithms are finite."""
+
+
+class LabelHead(nn.Module):
+    """P(r | h) = sum over k of pi_k softmax(x_k W + b), where x_k = tanh(W_k h + b_k).
+
+    One component is a plain softmax over h itself.
+    """
+
+    def __init__(self, width: int, classes: int, components: int, dropout: float) -> None:
+        super().__init__()
+        self.components = components
+        self.dropout = Dropout(dropout)
+        self.output = nn.Linear(width, classes)
+        if components > 1:
+            self.prior = nn.Linear(width, components)
+            self.latent = nn.Linear(width, components * width)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """``h`` [queries, D] to log-probabilities [queries, R + 1]."""
+        h = self.dropout(h)
+        if self.components == 1:
+            plain: Tensor = self.output(h).log_softmax(-1)
+            return plain
+        gates = self.prior(h).sigmoid()
+        prior = gates / gates.sum(-1, keepdim=True)
+        latent = self.latent(h).tanh().view(len(h), self.components, h.shape[1])
+        mixed = torch.bmm(prior[:, None], self.output(latent).softmax(-1)).squeeze(1)
+        return mixed.clamp_min(TINIEST).log()
+
+    def probabilities(self, h: Tensor) -> Tensor:
+        """What :meth:`forward` gives the logarithm of, for inference: holds one component at a time."""
+        if self.components == 1:
+            plain: Tensor = self.output(h).softmax(-1)
+            return plain
+        gates = self.prior(h).sigmoid()
+        prior = gates / gates.sum(-1, keepdim=True)
+        latent = self.latent(h).tanh().chunk(self.components, dim=-1)
+        mixed: Tensor = self.output(latent[0]).softmax(-1).mul_(prior[:, :1])
+        for number in range(1, self.components):
+            mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
+        return mixed
+
+    def nodes(self, h: Tensor, limit: float) -> tuple[Tensor, Tensor]:
+        """Which queries are null by less than ``limit`` [queries], and their :meth:`probabilities` [nodes, R + 1]."""
+        probabilities = self.probabilities(h)
+        accepted = probabilities[:, 0] < limit
+        return accepted, probabilities[accepted]
 
 
 class Heads(nn.ModuleDict):

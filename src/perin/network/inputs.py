@@ -2,18 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.lazy import cached_property
 from perin.network.encoders.sources import encoder_folder, longest_input, read_config
 from perin.network.encoders.subwords import SubwordTokenizer
-from perin.network.grams import bags
-from perin.network.sequences import Sequences
 from perin.network.settings import CHARACTERS, NetworkSettings
+
+
+class Sequences:
+    """B sequences whose rows follow one another in a packed matrix ``[rows, …]``.
+
+    >>> sequences = Sequences([2, 0, 3])
+    >>> sequences.rows, sequences.starts.tolist(), sequences.sequences.tolist()
+    (5, [0, 2, 2], [0, 0, 2, 2, 2])
+    """
+
+    def __init__(self, lengths: Sequence[int] | NDArray[np.int64]) -> None:
+        self.lengths: NDArray[np.int64] = np.ascontiguousarray(lengths, dtype=np.int64)
+        self.batch = len(self.lengths)
+        self.rows = int(self.lengths.sum())
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """[B]: the first packed row of each sequence."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @cached_property
+    def sequences(self) -> NDArray[np.int64]:
+        """[rows]: the sequence of each packed row."""
+        return np.repeat(np.arange(self.batch), self.lengths)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """[rows]: the place of each packed row in its sequence."""
+        places: NDArray[np.int64] = np.arange(self.rows) - self.starts[self.sequences]
+        return places
+
+    def rows_of(self, sequences: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The packed rows of some sequences, one sequence after the other."""
+        chosen = Sequences(self.lengths[sequences])
+        rows: NDArray[np.int64] = self.starts[sequences][chosen.sequences] + chosen.places
+        return rows
+
+
+LONGEST_GRAM = 5
+LONGEST_WORD = 48
+"""Of a longer word only the beginning and the end count."""
+
+
+@lru_cache(maxsize=200_000)
+def grams(word: str, buckets: int) -> NDArray[np.int64]:
+    """The table rows of a word: one for the word as it is, and one for each n-gram of its lower-case form in ``<…>``.
+
+    >>> len(grams("cat", 1000)), len(grams("", 1000))
+    (16, 4)
+    """
+    marked = f"<{word.lower()}>"
+    if len(marked) > LONGEST_WORD:
+        marked = marked[: LONGEST_WORD // 2] + marked[-LONGEST_WORD // 2 :]
+    pieces = ["=" + word]
+    for size in range(1, LONGEST_GRAM + 1):
+        pieces += [marked[start : start + size] for start in range(len(marked) - size + 1)]
+    return np.array([zlib.crc32(piece.encode("utf-8", "surrogatepass")) % buckets for piece in pieces], dtype=np.int64)
+
+
+def bags(words: Iterable[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The table rows of several words one after the other, and where each word's begin."""
+    rows = [grams(word, buckets) for word in words]
+    counts = np.array([len(row) for row in rows], dtype=np.int64)
+    return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), np.cumsum(counts) - counts
+
 
 Ints: TypeAlias = NDArray[np.int64]
 

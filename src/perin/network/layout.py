@@ -1,4 +1,4 @@
-"""Sequences of different lengths in one matrix, without padding.
+"""Sequences of different lengths in one matrix, without padding, and the network's input in this form.
 
 Everything that treats rows alone (linear layers, norms, dropout) works on the packed matrix, where the rows of all
 sequences follow one another; only attention and pairwise products need the padded form.
@@ -7,6 +7,7 @@ sequences follow one another; only attention and pairwise products need the padd
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from perin.lazy import cached_property
-from perin.network.sequences import Sequences
+from perin.network.inputs import InputBatch, Sequences, SubwordBatch
 
 
 class Layout(Sequences):
@@ -106,3 +107,47 @@ class _Spread(torch.autograd.Function):
 
 def _placed(rows: Tensor, places: Tensor, count: int) -> Tensor:
     return rows.new_zeros(count, *rows.shape[1:]).index_copy_(0, places, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class SubwordTensors:
+    """A :class:`~perin.network.inputs.SubwordBatch` on a device."""
+
+    ids: Tensor
+    layout: Layout
+    sentences: Tensor
+    rows: Tensor
+    tokens: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class InputTensors:
+    """An :class:`~perin.network.inputs.InputBatch` on a device."""
+
+    tokens: Layout
+    subwords: SubwordTensors | None = None
+    forms: tuple[Tensor, Tensor] | None = None
+    lemmas: tuple[Tensor, Tensor] | None = None
+
+    @classmethod
+    def of(cls, batch: InputBatch, device: torch.device | str = "cpu") -> InputTensors:
+        """A batch on a device."""
+
+        def on_device(array: NDArray[np.int64]) -> Tensor:
+            return torch.from_numpy(array).to(device)
+
+        def subwords(part: SubwordBatch) -> SubwordTensors:
+            layout = Layout(part.windows.lengths, device)
+            return SubwordTensors(
+                on_device(part.ids), layout, *map(on_device, (part.sentences, part.rows, part.tokens))
+            )
+
+        def bags(pair: tuple[NDArray[np.int64], NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+            return on_device(pair[0]), on_device(pair[1])
+
+        return cls(
+            Layout(batch.tokens.lengths, device),
+            None if batch.subwords is None else subwords(batch.subwords),
+            None if batch.forms is None else bags(batch.forms),
+            None if batch.lemmas is None else bags(batch.lemmas),
+        )

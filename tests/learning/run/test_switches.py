@@ -127,7 +127,7 @@ def test_a_switch_changes_what_is_learned(first_steps, change):
 @pytest.mark.parametrize("kind", ["layer_dropout", "encoder_dropout"])
 def test_dropouts_of_a_pretrained_encoder_reach_it(kind):
     from perin.network.encoders.bert import Bert
-    from perin.network.encoders.pooling import LayerMixture
+    from perin.network.encoders.encoder import LayerMixture
     from perin.network.layout import Layout
 
     sizes = {"hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 8}

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from perin.errors import ModelError
-from perin.network.attention import Attention, FeedForward, added
-from perin.network.dropout import Dropout
 from perin.network.encoders.sources import EMBEDDINGS, first_position
+from perin.network.layers import Attention, Dropout, FeedForward, added
 from perin.network.layout import Layout
 
 _ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {

@@ -6,7 +6,17 @@ import pytest
 import torch
 
 from perin.errors import UsageError
-from perin.network.attention import Attention, attended_padded, rotated, visible
+from perin.network.inputs import bags, grams
+from perin.network.layers import (
+    Attention,
+    CharacterEmbedding,
+    Dropout,
+    attended_padded,
+    dropout,
+    dropped,
+    rotated,
+    visible,
+)
 from perin.network.layout import Layout
 
 
@@ -38,7 +48,7 @@ def test_half_precision_computes_the_same_attention(masked):
 @pytest.mark.parametrize("gradients", [True, False])
 @pytest.mark.parametrize("lengths", [[3, 3], [1, 4, 2], [2, 0, 3]])
 def test_each_sequence_attends_as_if_alone(lengths, gradients, small, monkeypatch):
-    monkeypatch.setattr("perin.network.attention.SMALL", small)
+    monkeypatch.setattr("perin.network.layers.SMALL", small)
     torch.manual_seed(0)
     attention = Attention(8, 2, dropout=0.5).eval().requires_grad_(gradients)
     torch.set_grad_enabled(gradients)
@@ -114,3 +124,76 @@ def test_without_gradients_a_sequence_is_the_same_in_any_batch(width, rotary):
     torch.testing.assert_close(together, padded.detach(), rtol=1e-5, atol=1e-6)
     with torch.inference_mode():
         assert attention(torch.zeros(0, width), Layout([])).shape == (0, width)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_rate_and_mean_are_kept(rate):
+    torch.manual_seed(0)
+    result = dropout(torch.ones(400, 403), rate, training=True)
+    assert (result == 0).float().mean().item() == pytest.approx(rate, abs=0.01)
+    assert result.mean().item() == pytest.approx(1, abs=0.02)
+    assert len(result.unique()) == 2
+
+
+def test_gradient_passes_where_the_value_does():
+    torch.manual_seed(0)
+    x = torch.randn(30, 7, requires_grad=True)
+    result = dropout(x, 0.4, training=True)
+    result.sum().backward()
+    assert x.grad is not None
+    torch.testing.assert_close(x.grad, (result / x).detach())
+
+
+def test_nothing_happens_outside_training_or_at_rate_zero():
+    x = torch.randn(3, 4)
+    assert dropout(x, 0.5, training=False) is x
+    assert dropout(x, 0.0, training=True) is x
+    assert Dropout(0.5).eval()(x) is x
+
+
+def test_seed_decides_and_elements_are_independent():
+    def draw(seed):
+        torch.manual_seed(seed)
+        return dropped((50, 41), 0.5, torch.device("cpu"))
+
+    assert torch.equal(draw(1), draw(1))
+    assert not torch.equal(draw(1), draw(2))
+    signs = draw(3).float() * 2 - 1
+    assert abs((signs[:, 1:] * signs[:, :-1]).mean().item()) < 0.1
+
+
+def test_small_rates_are_not_rounded_to_nothing():
+    torch.manual_seed(0)
+    assert 0 < dropped((100, 1000), 0.001, torch.device("cpu")).float().mean() < 0.01
+
+
+def test_hashes_are_the_same_in_every_process():
+    assert grams("Ab", 1000).tolist() == [361, 714, 907, 681, 158, 6, 885, 729, 444, 843, 580]
+
+
+def test_similar_words_share_rows():
+    one, other, foreign = set(grams("walking", 10**6)), set(grams("walked", 10**6)), set(grams("囲碁", 10**6))
+    assert len(one & other) > 10
+    assert len(one & foreign) <= 2
+    assert set(grams("Walking", 10**6)) - one
+    assert set(grams("Walking", 10**6)) & one
+
+
+def test_very_long_words_and_odd_characters_are_harmless():
+    assert len(grams("x" * 10_000, 100)) < 300
+    assert len(grams("\ud800\x00", 100)) > 0
+
+
+def test_vector_is_the_mean_of_the_rows():
+    torch.manual_seed(0)
+    embedding = CharacterEmbedding(50, 4, 6)
+    rows, starts = bags(["to", "be", ""], 50)
+    result = embedding(torch.from_numpy(rows), torch.from_numpy(starts))
+    for word, vector in zip(["to", "be", ""], result, strict=True):
+        mean = embedding.table[torch.from_numpy(grams(word, 50))].mean(0)
+        torch.testing.assert_close(vector, embedding.norm(embedding.linear(mean)))
+
+
+def test_no_words():
+    rows, starts = bags([], 50)
+    assert CharacterEmbedding(50, 4, 6)(torch.from_numpy(rows), torch.from_numpy(starts)).shape == (0, 6)

@@ -1,16 +1,82 @@
-"""Multi-head attention between packed sequences."""
+"""What encoders and decoder are made of: attention between packed sequences, feed-forward, words as character n-grams.
+
+Dropout here is cheap on a CPU.  PyTorch draws a random float for each element, which on a CPU takes as long as the
+matrix product before it.  Here a random byte decides, eight of them drawn at once, so a rate is rounded to the nearest
+multiple of 1/256.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from perin.errors import UsageError
-from perin.network.dropout import Dropout, dropped
 from perin.network.layout import Layout
+
+
+def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
+    """Zero each element with probability ``rate`` and scale the others so that the mean is kept."""
+    if not training or rate == 0:
+        return x
+    if x.device.type != "cpu":
+        return functional.dropout(x, rate, True)
+    result: Tensor = _Drop.apply(x, rate)  # type: ignore[no-untyped-call]
+    return result
+
+
+def dropped(shape: tuple[int, ...], rate: float, device: torch.device) -> Tensor:
+    """A boolean tensor of which a share of ``rate``, rounded to 1/256, is true."""
+    count = 1
+    for size in shape:
+        count *= size
+    draws = torch.empty((count + 7) // 8, dtype=torch.int64, device=device).random_(-(2**63), None)
+    return draws.view(torch.uint8)[:count].view(shape) < _of_256(rate)
+
+
+class Dropout(nn.Module):
+    """:func:`dropout` as a module; takes the place of ``torch.nn.Dropout``, of which it has the attribute ``p``."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.p = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Drop elements of ``x`` in training."""
+        return dropout(x, self.p, self.training)
+
+    def extra_repr(self) -> str:
+        """What ``print`` shows."""
+        return f"p={self.p}"
+
+
+class _Drop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rate: float) -> Tensor:
+        kept = ~dropped(tuple(x.shape), rate, x.device)
+        ctx.save_for_backward(kept)
+        ctx.scale = 256 / (256 - _of_256(rate))
+        return _masked(x, kept, ctx.scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (kept,) = ctx.saved_tensors
+        return _masked(gradients[0], kept, ctx.scale), None
+
+
+def _masked(x: Tensor, kept: Tensor, scale: float) -> Tensor:
+    """A product with a mask of floats, several times faster than what PyTorch does with one of booleans."""
+    return kept.view(torch.uint8).to(x.dtype).mul_(scale).mul_(x)
+
+
+def _of_256(rate: float) -> int:
+    return min(255, max(1, round(rate * 256)))
+
 
 SMALL = 512 * 512
 """Pairs of query and key up to which plain products are faster than the fused kernel, which needs less memory."""
@@ -164,3 +230,43 @@ def rotated(x: Tensor) -> Tensor:
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     first, second = x[..., :half], x[..., half:]
     return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+
+
+class CharacterEmbedding(nn.Module):
+    """The mean of a word's n-gram vectors, mapped to the wanted width and normalised."""
+
+    def __init__(self, buckets: int, gram_width: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(buckets, gram_width) * gram_width**-0.5)
+        self.linear = nn.Linear(gram_width, width)
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, rows: Tensor, starts: Tensor) -> Tensor:
+        """``rows`` [G] of the table, of which word i has those from ``starts[i]``, to [words, width]."""
+        bag = functional.embedding_bag(rows, self.table, starts, mode="mean")
+        result: Tensor = self.norm(self.linear(bag))
+        return result
+
+
+# Networks whose weights come from a file: made without the random numbers that nobody would see.
+
+
+_RANDOM = frozenset(("kaiming_uniform_", "normal_", "uniform_"))
+"""Functions that fill a tensor."""
+
+
+class Unfilled(TorchFunctionMode):
+    """Inside ``with Unfilled():`` weights are made without values; others must be assigned to them before use."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Do nothing instead of drawing random numbers."""
+        named = kwargs or {}
+        if getattr(func, "__name__", "") in _RANDOM:
+            return args[0] if args else named["tensor"]
+        return (torch.empty if func is torch.randn else func)(*args, **named)
