@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction
 from perin.frameworks.decoding.labels import Labelling, Ranking, least_loss
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.decoding.repair import _assign_labels
 from perin.frameworks.decoding.roles import RoleChoice

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction, Target
 from perin.contract.sentence import Sentence
-from perin.contract.target import Target
 from perin.errors import InputError
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs import findings

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.decoding.tree import descendants, owned_words, tree_structure
 

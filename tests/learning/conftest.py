@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.network.heads import Heads, TreebankHeads
 from perin.network.layout import Layout
 from perin.network.network import Hidden

@@ -4,8 +4,7 @@ A treebank's graph is changed by reversible :mod:`steps <perin.frameworks.steps>
 :mod:`decoding <perin.frameworks.decoding>` turns scores into such a graph, and the same steps change it back.
 """
 
-from perin.contract.prediction import Prediction
-from perin.contract.target import Target
+from perin.contract.heads import Prediction, Target
 from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_from_treebank, learn_signatures, learn_vocabulary
 from perin.frameworks.registry import framework, register

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.contract.arrays import Bools, Scores
+from perin.contract.heads import Bools, Scores
 from perin.contract.sentence import Sentence
 from perin.graphs.graph import Anchor
 from perin.graphs.normalisation import trimmed_runs

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from perin.contract.arrays import Bools, Ints, true_columns
+from perin.contract.heads import Bools, Ints, true_columns
 from perin.contract.sentence import Sentence
 from perin.frameworks.lexicon import class_name
 from perin.frameworks.steps import FLAG, flagged

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from perin.contract.arrays import Bools
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction, Target
 from perin.contract.sentence import Sentence
-from perin.contract.target import Target
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from perin.contract.arrays import Bools, Ints, Scores
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Ints, Prediction, Scores, Target
 from perin.contract.sentence import Sentence
-from perin.contract.target import Target
 from perin.frameworks.framework import Framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Graph

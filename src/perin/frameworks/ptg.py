@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from perin.contract.arrays import Bools
+from perin.contract.heads import Bools
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.framework import Framework

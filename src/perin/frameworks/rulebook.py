@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.arrays import Bools
+from perin.contract.heads import Bools
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.steps import NamedUnlabelled
 from perin.frameworks.vocabulary import Vocabulary

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.contract.arrays import Bools
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.readings import merge_nodes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError
 from perin.graphs.graph import Graph

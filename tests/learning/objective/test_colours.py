@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.objective.ties import node_ranks
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch
 from perin.learning.objective.losses import (
     LossSettings,

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch
 from perin.learning.objective.matching import EPSILON, assign, match, match_scores, matching_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.data.batches import Example, collate
 from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch, tie_groups
 from perin.learning.objective.losses import NodeOutputs, property_loss, top_loss
 from perin.learning.objective.matching import matching_of

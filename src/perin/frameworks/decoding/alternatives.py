@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from perin.contract.arrays import Bools, true_columns
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction, true_columns
 from perin.frameworks.decoding.assembly import choose_properties
 from perin.frameworks.decoding.labels import Labelling, Ranking
 from perin.frameworks.decoding.nodes import Nodes

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.arrays import Bools, true_columns
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction, true_columns
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure

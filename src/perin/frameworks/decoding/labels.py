@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perin.contract.arrays import Bools, Scores
+from perin.contract.heads import Bools, Scores
 from perin.contract.sentence import Sentence
 from perin.labels.rules import AbsoluteRule, apply
 from perin.labels.ruleset import RuleSet

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from perin.contract.arrays import Bools, Scores, true_columns
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction, Scores, true_columns
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.labels import Labelling, Ranking, absolute_rules, least_loss
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.rulebook import Rulebook
 

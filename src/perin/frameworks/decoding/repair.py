@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from perin.contract.arrays import Bools, Ints
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Ints, Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.roles import Faults, Pair, RoleChoice, odds
 from perin.frameworks.decoding.structure import Structure

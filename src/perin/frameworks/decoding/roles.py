@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.arrays import Bools
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
 from perin.frameworks.rulebook import BARRED, HARD, Floats, Rulebook, Traits, cost

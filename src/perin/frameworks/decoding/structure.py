@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.arrays import Bools, Ints
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Ints, Prediction
 from perin.frameworks.decoding.nodes import Nodes
 
 # The most probable set of edges, connected or with few parts.

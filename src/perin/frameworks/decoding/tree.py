@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.arrays import Bools, Ints, Scores
-from perin.contract.prediction import Prediction
+from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.arborescence import FORBIDDEN, maximum_arborescence
 from perin.frameworks.decoding.structure import Structure, best_attributes
 

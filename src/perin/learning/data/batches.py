@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.model.batches import cut
 from perin.network.inputs import InputBatch, Preparation, SentenceInput
 from perin.network.layout import Layout

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 import perin
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.errors import InputError
 from perin.files import read_cached, write_cached
 from perin.frameworks.registry import NAMES

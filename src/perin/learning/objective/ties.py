@@ -26,7 +26,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import log_expit, log_softmax
 from torch import Tensor
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch, node_keys
 from perin.learning.objective.losses import NodeOutputs
 from perin.learning.objective.matching import Matching

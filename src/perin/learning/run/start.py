@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from perin.contract.target import Target
+from perin.contract.heads import Target
 from perin.model.model import Model
 from perin.network.sizes import Frequencies, HeadSizes, owner_name
 
