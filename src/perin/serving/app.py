@@ -34,9 +34,12 @@ from perin.serving.requests import (
 )
 from perin.serving.service import BusyError, Metrics, Service, Settings, Unit, by_language
 from perin.serving.tools import MEDIA_TYPES, PICTURES, check_text_format, formats
+from perin.text.languages import identify
 
 Body = TypeVar("Body", bound=BaseModel)
 
+_SAMPLE = 2000
+"""Characters by which the language of a text is guessed."""
 _NDJSON = "application/x-ndjson"
 _PICTURE_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'"
 _CODES = {400: "bad request", 401: "unauthorized", 404: "not found", 405: "method not allowed", 408: "too slow"}
@@ -140,7 +143,7 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
             if body.stream:
                 return StreamingResponse(_lines(service, units, stack.pop_all()), media_type=_NDJSON)
             found = await service.in_time(_all(service.parse(units)))
-            head = {"model": choice.model, "language": choice.language}
+            head = {"model": choice.model, "language": choice.language, **_warning(body, choice.language)}
             joined = json.dumps(head).encode()[:-1] + b',"sentences":[' + b",".join(found) + b"]}"
             return Response(joined, media_type="application/json")
 
@@ -274,6 +277,15 @@ async def _spooled(request: Request) -> Any:
 
 async def _all(answers: AsyncIterator[bytes]) -> list[bytes]:
     return [answer async for answer in answers]
+
+
+def _warning(body: ParseBody, language: str) -> dict[str, str]:
+    """A word to the client if the text is clearly in another language."""
+    text = body.text if isinstance(body.text, str) else " ".join(body.text or [])
+    found = identify(text[:_SAMPLE])
+    if found in (None, language):
+        return {}
+    return {"warning": f"the text seems to be in another language ({found}) than the model ({language})"}
 
 
 async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.ExitStack) -> AsyncIterator[bytes]:

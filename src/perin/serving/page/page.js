@@ -122,6 +122,7 @@
       edited = false;
       remember({ text, model: byId("model").value, frameworks });
       await show(options.at || 0);
+      if (answer.warning) complain(`Note: ${answer.warning}.`);
       setAddress();
     });
   }
