@@ -72,6 +72,17 @@ def place(source: str | None, line: int | None, graph: str | None) -> str:
     return where + (f"graph {graph}: " if graph is not None else "")
 
 
+def wrong_type(function: str, wanted: str, found: object) -> UsageError:
+    """The error for an argument of another type than a function takes.
+
+    >>> str(wrong_type("dumps", "graphs", 5))
+    'dumps takes graphs, not int (5)'
+    """
+    shown = repr(found)
+    shown = "" if found is None or len(shown) > 40 else f" ({shown})"
+    return UsageError(f"{function} takes {wanted}, not {'None' if found is None else type(found).__name__}{shown}")
+
+
 LONGEST_MESSAGE = 600
 """Characters of a message about input; more of what it quotes is left out."""
 

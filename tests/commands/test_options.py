@@ -94,4 +94,4 @@ def test_convert_goes_on_after_errors(tmp_path, capsys):
     assert [graph.id for graph in load(tmp_path / "out.amr")] == ["1", "4"]
     told = capsys.readouterr().err.splitlines()
     assert [line.startswith("perin convert: skipped: ") for line in told] == [True, True, True, False]
-    assert told[-1] == "perin convert: 2 graphs converted, 3 skipped"
+    assert told[-1] == "perin convert: 2 converted, 3 skipped"

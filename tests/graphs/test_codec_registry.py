@@ -189,3 +189,18 @@ def test_streaming_takes_no_more_memory_for_more_graphs(tmp_path, name):
         sizes[count] = peak(lambda path=path: sum(1 for _ in load(path)))
     held = peak(lambda: list(load(path)))
     assert sizes[60] - sizes[10] < (held - sizes[10]) / 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: loads(b"{}"), "loads takes a string, not bytes"),
+        (lambda: dumps(5), "dump takes a graph or several, not int"),
+        (lambda: dumps("{}"), "dump takes a graph or several, not str"),
+        (lambda: dumps([Graph("1"), None]), "dump takes a graph or several, not None"),
+        (lambda: list(load(5)), "load takes the name of a file or folder, not int"),
+    ],
+)
+def test_wrong_types_say_what_is_wanted(call, message):
+    with pytest.raises(UsageError, match=message):
+        call()

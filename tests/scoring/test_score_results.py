@@ -210,3 +210,15 @@ def test_impossible_requests():
         perin.score([GOLD], [GOLD], "bleu")
     with pytest.raises(UsageError, match="positive"):
         perin.score([GOLD], [GOLD], jobs=0)
+
+
+def test_a_graph_needs_no_list():
+    assert perin.score(GOLD, SYSTEM).as_json()["all"] == perin.score([GOLD], [SYSTEM]).as_json()["all"]
+
+
+@pytest.mark.parametrize("wrong", [5, None, [GOLD, 5]])
+def test_wrong_types_say_what_is_wanted(wrong):
+    with pytest.raises(UsageError, match=r"score takes files or graphs, not (int|None)"):
+        perin.score([GOLD], wrong)
+    with pytest.raises(UsageError, match=r"correspondence takes two graphs, not (int|None|list)"):
+        perin.correspondence(GOLD, wrong)

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         source, target, arguments.source, arguments.target, report=report if arguments.skip_errors else None
     )
     if skipped:
-        print(f"perin convert: {count} graphs converted, {skipped} skipped", file=sys.stderr)
+        print(f"perin convert: {count} converted, {skipped} skipped", file=sys.stderr)
     elif not count:
         print(f"perin convert: warning: {source} is empty", file=sys.stderr)
     return 1 if skipped else 0

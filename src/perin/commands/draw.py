@@ -17,13 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from perin.commands.options import graph_format
+from perin.commands.options import Warnings, graph_format
 from perin.errors import InputError, UsageError
 from perin.files import source_name
 from perin.graphs.codecs.registry import load
 from perin.graphs.drawing.diff import diff_sketch
 from perin.graphs.drawing.files import PICTURE_FORMATS, save
 from perin.graphs.drawing.sketch import Sketch
+from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Graph
 
 
@@ -35,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-i", "--input", metavar="FILE", help="the same as FILE")
     parser.add_argument("-o", "--output", metavar="OUT", default="-", help="file to draw to (default: the terminal)")
-    parser.add_argument("--to", choices=PICTURE_FORMATS, help="what to draw (default: by the name of OUT)")
+    parser.add_argument(
+        "--to", type=str.lower, choices=PICTURE_FORMATS, help="what to draw (default: by OUT)"
+    )
     parser.add_argument(
         "--from",
         dest="format",
@@ -60,13 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("name the file of graphs: perin draw FILE")
     if len(given) != (2 if arguments.diff else 1):
         raise UsageError("--diff takes two files, and two files need --diff: perin draw --diff GOLD SYSTEM")
+    warn = Warnings("perin draw")
     file = given[0]
     source = source_name(file)
     chosen = select(load(file, arguments.format), source, arguments.ids, arguments.numbers)
     title = Path(source).name
     drawn: Iterator[Graph | Sketch] = chosen
     if arguments.diff:
-        drawn = differences(chosen, load(given[1], arguments.format))
+        drawn = differences(chosen, load(given[1], arguments.format), warn)
         title = f"{title} and {Path(source_name(given[1])).name}"
     colour = arguments.output == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     count = 0
@@ -80,8 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(counted(), arguments.output, arguments.to, theme=arguments.theme, title=title, colour=colour)
-    for message in [*(warning.message for warning in caught), *([] if count else [f"{source} is empty"])]:
-        _warn(message)
+    for message in [*(str(warning.message) for warning in caught), *([] if count else [f"{source} is empty"])]:
+        warn(Finding(message))
+    warn.close()
     return 0
 
 
@@ -106,7 +111,7 @@ def select(
         raise InputError(f"there is no graph of the id {next(iter(missing))} among those chosen", source=source)
 
 
-def differences(golds: Iterable[Graph], systems: Iterable[Graph]) -> Iterator[Sketch]:
+def differences(golds: Iterable[Graph], systems: Iterable[Graph], report: Report) -> Iterator[Sketch]:
     """Each gold graph compared with the system's graph that it is scored against, or with an empty one for want of it.
 
     Nodes are paired by the best correspondence under the MRP metric, whose F1 is shown.
@@ -116,14 +121,10 @@ def differences(golds: Iterable[Graph], systems: Iterable[Graph]) -> Iterator[Sk
 
     golds = list(golds)
     ids = {graph.id for graph in golds}
-    for gold, system in pair(golds, [graph for graph in systems if graph.id in ids], report=_warn):
+    for gold, system in pair(golds, [graph for graph in systems if graph.id in ids], report=report):
         compared = score_pair((gold, system), find_metric("mrp"), BUDGET).comparison
         system = system or replace(gold, nodes=(), edges=(), tops=())
         yield diff_sketch(gold, system, compared.pairs, f1=compared.tallies["all"].f1)
-
-
-def _warn(message: object) -> None:
-    print(f"perin draw: warning: {message}", file=sys.stderr)
 
 
 def _range(text: str) -> range:

@@ -1,12 +1,20 @@
-"""Options that several verbs share, so that a flag means the same in all of them."""
+"""What several verbs share: options, so that a flag means the same in all of them, and how warnings are printed."""
 
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+from collections import Counter
 
 from perin.errors import UsageError
 from perin.graphs.codecs.registry import FORMATS, canonical
 from perin.graphs.drawing.files import PICTURE_FORMATS
+from perin.graphs.faults import Finding
+
+SHOWN = 3
+"""Findings of one kind that are printed; more are counted."""
+_PARTICULARS = re.compile(r"'[^']*'|\([^)]*\)|\d+(?:\.\d+)?")
 
 
 def add_threads(parser: argparse.ArgumentParser, help: str, default: int | None = None) -> None:
@@ -50,3 +58,24 @@ def output_format(text: str) -> str:
     except UsageError:
         known = ", ".join((*FORMATS, *PICTURE_FORMATS))
         raise argparse.ArgumentTypeError(f"unknown format {text!r}; known are: {known}") from None
+
+
+class Warnings:
+    """Prints the first few findings of each kind, and at the end how many more there were."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, finding: Finding) -> None:
+        """Print a finding, or only count it."""
+        kind = _PARTICULARS.sub("…", finding.message)
+        self.counts[kind] += 1
+        if self.counts[kind] <= SHOWN:
+            print(f"{self.program}: warning: {finding}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Say what was not printed."""
+        for kind, count in self.counts.items():
+            if count > SHOWN:
+                print(f"{self.program}: warning: {count - SHOWN} more like this: {kind}", file=sys.stderr)

@@ -12,25 +12,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands.options import add_threads, graph_format
+from perin.commands.options import Warnings, add_threads, graph_format
 from perin.errors import UsageError
 from perin.files import check_writable
-from perin.graphs.faults import Finding, Report
+from perin.graphs.faults import Report
 
 if TYPE_CHECKING:
     from perin.scoring.result import GraphScore, Result
 
 METRICS = ("mrp", "mrp-max", "smatch", "smatch-fine", "edm", "ucca", "sdp", "umr")
-SHOWN = 3
-"""Findings of one kind that are printed; more are counted."""
-_PARTICULARS = re.compile(r"'[^']*'|\([^)]*\)|\d+(?:\.\d+)?")
 PROGRESS_AFTER = 2.0
 """Seconds after which a progress bar appears."""
 
@@ -145,27 +140,6 @@ def with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphSco
     from tqdm import tqdm
 
     return tqdm(graphs, total=total, unit="graph", delay=PROGRESS_AFTER, file=sys.stderr, leave=False)
-
-
-class Warnings:
-    """Prints the first few findings of each kind, and at the end how many more there were."""
-
-    def __init__(self, program: str) -> None:
-        self.program = program
-        self.counts: Counter[str] = Counter()
-
-    def __call__(self, finding: Finding) -> None:
-        """Print a finding, or only count it."""
-        kind = _PARTICULARS.sub("…", finding.message)
-        self.counts[kind] += 1
-        if self.counts[kind] <= SHOWN:
-            print(f"{self.program}: warning: {finding}", file=sys.stderr)
-
-    def close(self) -> None:
-        """Say what was not printed."""
-        for kind, count in self.counts.items():
-            if count > SHOWN:
-                print(f"{self.program}: warning: {count - SHOWN} more like this: {kind}", file=sys.stderr)
 
 
 def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iterable[str]:

@@ -240,7 +240,7 @@ class Parser:
             if parsed.error is not None:
                 raise parsed.error
             found.append(parsed.graphs)
-        several = not (framework is None or isinstance(framework, str)) or framework == ALL
+        several = framework.lower() == ALL if isinstance(framework, str) else framework is not None
         results = [list(graphs) for graphs in found] if several else [graphs[0] for graphs in found]
         return results[0] if alone and not split else results
 

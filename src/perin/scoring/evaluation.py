@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
-from perin.errors import UsageError
+from perin.errors import UsageError, wrong_type
 from perin.graphs.faults import Finding, Report, Tolerant
 from perin.graphs.graph import Graph
 from perin.scoring.metrics import METRICS, Metric
@@ -36,7 +36,7 @@ def score(
     report: Report | None = None,
     progress: Callable[[Iterable[GraphScore], int], Iterable[GraphScore]] | None = None,
 ) -> Result:
-    """Score a system's graphs.  Both sides are files (``format`` by default as their names tell) or graphs.
+    """Score a system's graphs.  Both sides are files (``format`` by default as their names tell), a graph, or several.
 
     ``jobs`` processes share the work.  Oddities of the input are in the result's ``findings``, and handed to ``report``
     as they are found.  ``progress`` is wrapped around the stream of scored graphs, and told how many there will be.
@@ -75,6 +75,9 @@ def correspondence(
     ((0, 8),)
     """
     chosen = find_metric(metric)
+    for graph in (gold, system):
+        if not isinstance(graph, Graph):
+            raise wrong_type("correspondence", "two graphs", graph)
     if not chosen.searches:
         raise UsageError(f"the metric {metric} needs no correspondence of nodes; mrp, mrp-max and smatch do")
     return chosen.compare(gold, system, budget).pairs

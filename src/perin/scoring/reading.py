@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from perin.errors import InputError
+from perin.errors import InputError, wrong_type
 from perin.files import each_line, read_lines, source_name
 from perin.graphs.codecs.codec import Reader
 from perin.graphs.codecs.registry import files
@@ -19,8 +19,8 @@ from perin.graphs.faults import Finding, Report, Tolerant, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings
 
-Source: TypeAlias = str | os.PathLike[str] | Iterable[Graph]
-"""A file (or folder) of graphs, or graphs."""
+Source: TypeAlias = str | os.PathLike[str] | Graph | Iterable[Graph]
+"""A file (or folder) of graphs, a graph, or several."""
 
 Key: TypeAlias = tuple[str | None, str | None, str]
 
@@ -93,7 +93,7 @@ def _located(
     if isinstance(source, (str, os.PathLike)):
         placed = _from_files(source, format, report, gold=gold)
     else:
-        placed = ((None, None, graph) for graph in source)
+        placed = ((None, None, graph) for graph in _graphs(source))
     for name, line, graph in placed:
         findings = structural_findings(graph, name, line)
         if (covered := _covered(graph)) > ANCHORED:
@@ -108,6 +108,18 @@ def _located(
             yield name, line, graph
         else:
             report(Finding("the graph is ignored", name, line, graph.id))
+
+
+def _graphs(source: Graph | Iterable[Graph]) -> Iterator[Graph]:
+    if isinstance(source, Graph):
+        yield source
+        return
+    if not isinstance(source, Iterable):
+        raise wrong_type("score", "files or graphs", source)
+    for graph in source:
+        if not isinstance(graph, Graph):
+            raise wrong_type("score", "files or graphs", graph)
+        yield graph
 
 
 def _from_files(

@@ -118,3 +118,8 @@ def test_printable_text_is_legal_in_xml(text: str) -> None:
 def test_letters_stay_and_tricks_go() -> None:
     assert printable("Žižkov 小王子 <b>") == "Žižkov 小王子 <b>"
     assert printable("a\u202eb\x00\x9b") == "a�b␀�"
+
+
+def test_long_names_are_broken_behind_hyphens() -> None:
+    assert wrapped("a-long-role-name-of-an-edge", 10, 90) == ["a-long-role-name-", "of-an-edge"]
+    assert wrapped("a-longrolenameofanedge", 10, 90)[0].startswith("a-longrolename")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from perin.errors import UsageError
 from perin.graphs import Anchor, Edge, Graph, Node, Property
 from perin.graphs.drawing import svg
 from perin.graphs.drawing.lettering import printable
@@ -173,3 +174,9 @@ def test_every_class_of_the_style_sheet_is_used_somewhere():
     source = "".join(map(str, [svg(DOGS), svg(Graph("1", nodes=(Node(0, "小"),)))]))
     known = set(re.findall(r'class="([^"]*)"', source)) | {"dot", "scope", "relation", "remote", "membership", "diff"}
     assert styled <= {name for group in known for name in group.split()} | {"missing", "extra", "caption"}
+
+
+@pytest.mark.parametrize("wrong", ["x", [5]])
+def test_wrong_types_say_what_is_wanted(wrong):
+    with pytest.raises(UsageError, match=r"drawing takes graphs or sketches, not (str|int)"):
+        svg(wrong)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TextIO
 
-from perin.errors import InputError, UsageError
+from perin.errors import InputError, UsageError, wrong_type
 from perin.files import read_lines, source_name, write_text
 from perin.graphs.codecs.codec import Codec, Lines
 from perin.graphs.faults import Finding, Report, strict
@@ -108,12 +108,16 @@ def locate(
     path: str | os.PathLike[str], format: str | None = None, *, report: Report = strict
 ) -> Iterator[tuple[str, int, Graph]]:
     """Like :func:`load`, each graph with the file and the line where it starts."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type("load", "the name of a file or folder", path)
     reader, paths = files(path, format)
     return _read(reader, ((source_name(name), read_lines(name)) for name in paths), report)
 
 
 def loads(text: str, format: str = "mrp", *, report: Report = strict) -> list[Graph]:
     """Read graphs from a string."""
+    if not isinstance(text, str):
+        raise wrong_type("loads", "a string", text)
     lines = (line.removesuffix("\n").removesuffix("\r") for line in io.StringIO(text, newline="\n"))
     return [graph for _, _, graph in _read(codec(format), [("<string>", lines)], report)]
 
@@ -163,12 +167,16 @@ def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -
 def _write(writer: Codec, graphs: Iterable[Graph] | Graph, stream: TextIO) -> None:
     if writer.write is None:
         raise UsageError(f"the format {writer.name} can be read but not written")
+    if not isinstance(graphs, Iterable | Graph):
+        raise wrong_type("dump", "a graph or several", graphs)
     writer.write(_fitting(writer, [graphs] if isinstance(graphs, Graph) else graphs), stream)
 
 
 def _fitting(writer: Codec, graphs: Iterable[Graph]) -> Iterator[Graph]:
     """The graphs, each checked to be of a framework that the format is for."""
     for graph in graphs:
+        if not isinstance(graph, Graph):
+            raise wrong_type("dump", "a graph or several", graph)
         if writer.frameworks and graph.framework is not None and graph.framework not in writer.frameworks:
             held = " and ".join(writer.frameworks)
             message = f"framework {graph.framework}, but the format {writer.name} holds {held} only; write mrp"

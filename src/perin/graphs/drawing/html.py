@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import TextIO
 
-from perin.graphs.drawing.sketch import Sketch, sketch
+from perin.graphs.drawing.sketch import Sketch, as_sketch
 from perin.graphs.drawing.style import page_style_sheet
 from perin.graphs.drawing.svg import bare_svg
 from perin.graphs.graph import Graph
@@ -84,7 +84,7 @@ def write_html(drawn: Iterable[Graph | Sketch], stream: TextIO, title: str = "Gr
     stream.write(_HEAD.format(title=escape(title), style=style, legend=_legend(), **hashes))
     for number, each in enumerate(drawn):
         stream.write(",\n" if number else "\n")
-        stream.write(_entry(sketch(each) if isinstance(each, Graph) else each))
+        stream.write(_entry(as_sketch(each)))
     stream.write(_FOOT.format(script=script))
 
 

@@ -68,7 +68,7 @@ def columns(text: str) -> int:
 
 
 def wrapped(text: str, size: float, limit: float) -> list[str]:
-    """The text in lines no wider than the limit, broken after spaces where there are any and anywhere else if need be.
+    """The text in lines no wider than the limit: broken after spaces if there are any, else after hyphens.
 
     Nothing is lost: joined, the lines are the text.
 
@@ -80,7 +80,7 @@ def wrapped(text: str, size: float, limit: float) -> list[str]:
     for character in text:
         step = size * _character_width(character)
         while width + step > limit and line and character != " ":
-            cut = last_space + 1 if last_space >= 0 else len(line)
+            cut = last_space + 1 if last_space >= 0 else _after_hyphen(line)
             lines.append(line[:cut])
             line = line[cut:]
             width, last_space = text_width(line, size), -1
@@ -89,6 +89,11 @@ def wrapped(text: str, size: float, limit: float) -> list[str]:
         if character == " ":
             last_space = len(line) - 1
     return [*lines, line]
+
+
+def _after_hyphen(line: str) -> int:
+    """Where a line without spaces is broken: behind a mark in its second half, else at its end."""
+    return max((line.rfind(mark, len(line) // 2) + 1 for mark in "-_/."), default=0) or len(line)
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
+from perin.errors import wrong_type
 from perin.graphs.drawing.lettering import printable
 from perin.graphs.drawing.spanning import Arc, Forest, is_primary, spanning_forest
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
@@ -184,6 +185,15 @@ def summary(of: Sketch, nodes: int, edges: int) -> Sketch:
 
 
 _LONGEST_SUMMARY = 300
+
+
+def as_sketch(drawn: Graph | Sketch) -> Sketch:
+    """What there is to draw, of a graph or sketched already."""
+    if isinstance(drawn, Sketch):
+        return drawn
+    if not isinstance(drawn, Graph):
+        raise wrong_type("drawing", "graphs or sketches", drawn)
+    return sketch(drawn)
 
 
 def sketch(graph: Graph) -> Sketch:

@@ -12,7 +12,7 @@ from perin.graphs.drawing.layout import Layout, arrange
 from perin.graphs.drawing.lettering import is_wide, printable
 from perin.graphs.drawing.measures import NAME_GAP, SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
-from perin.graphs.drawing.sketch import Link, Shape, Sketch, Status, sketch
+from perin.graphs.drawing.sketch import Link, Shape, Sketch, Status, as_sketch
 from perin.graphs.drawing.style import Theme, style_sheet
 from perin.graphs.graph import Graph
 
@@ -60,7 +60,7 @@ class _Picture:
     """A drawing laid out, with its elements and its title."""
 
     def __init__(self, drawn: Graph | Sketch) -> None:
-        self.content = drawable(sketch(drawn) if isinstance(drawn, Graph) else drawn)
+        self.content = drawable(as_sketch(drawn))
         self.layout = arrange(self.content)
         self.body = "".join(_body(self.content, self.layout))
         kind = f"{printable(self.content.framework)} graph" if self.content.framework else "graph"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from perin.graphs.drawing.lettering import columns
-from perin.graphs.drawing.sketch import Link, Row, Sketch, Status, sketch
+from perin.graphs.drawing.sketch import Link, Row, Sketch, Status, as_sketch
 from perin.graphs.graph import Graph
 
 _SIGNS = {"missing": "−", "extra": "+"}
@@ -26,7 +26,7 @@ def text(drawn: Graph | Sketch, *, colour: bool = False) -> str:
     ▸ bark
       └─ ARG1 → dog
     """
-    content = sketch(drawn) if isinstance(drawn, Graph) else drawn
+    content = as_sketch(drawn)
     head = f"# {content.name}" + (f" ({content.framework})" if content.framework else "")
     head += f" F1 {100 * content.f1:.1f}" if content.f1 is not None else ""
     lines = [head, *([f"# {content.input}"] if content.input else []), *_Writer(content, colour).lines()]
