@@ -68,11 +68,10 @@ def repair(choice: RoleChoice, faults: Faults) -> None:
     sources = {source for source, target, _ in faults.roles if (source, target) not in settled}
     sources.update(source for source, _ in loose)
     sources.update(node for node, _ in faults.torn)
-    for node, label, incoming in faults.crowded:
-        if incoming:
-            sources.update(pair[0] for pair, labels in choice.edges.items() if pair[1] == node and label in labels)
-        else:
-            sources.add(node)
+    sources.update(node for node, _, incoming in faults.crowded if not incoming)
+    if crowded := {(node, label) for node, label, incoming in faults.crowded if incoming}:
+        entering = ((source, (target, label)) for (source, target), own in choice.edges.items() for label in own)
+        sources.update(source for source, role in entering if role in crowded)
     _label_sources(choice, sources, settled, loose)
 
 
@@ -182,12 +181,10 @@ def _needy(choice: RoleChoice, faults: Faults, number: int, need: Need) -> list[
     rows = {node for node, at in faults.lacking if at == number}
     mask, end = need.mask, int(need.incoming)
     rows.update(role[end] for role in faults.roles if mask[role[2]])
-    for node, label, incoming in faults.crowded:
-        if mask[label]:
-            if incoming == need.incoming:
-                rows.add(node)
-            else:
-                rows.update(pair[end] for pair, own in choice.edges.items() if pair[1 - end] == node and label in own)
+    rows.update(node for node, label, incoming in faults.crowded if mask[label] and incoming == need.incoming)
+    if shared := {(node, label) for node, label, incoming in faults.crowded if incoming != need.incoming}:
+        roles = ((pair, label) for pair, own in choice.edges.items() for label in own if mask[label])
+        rows.update(pair[end] for pair, label in roles if (pair[1 - end], label) in shared)
     needs = 1 << number
     return sorted(
         node

@@ -26,6 +26,8 @@ Pair: TypeAlias = tuple[int, int]
 _SMALLEST = 1e-9
 _CHUNK = 16
 """How many pairs are looked at first when parts are joined."""
+_LOOKED_AT = 256
+"""How many are looked at as long as one of them might be better than the best so far."""
 _PASSES = 8
 
 
@@ -140,8 +142,8 @@ class RoleChoice:
     def join(self) -> bool:
         """Join parts by the most probable edges that obey; whether any was added.
 
-        A soft rule may be broken if that costs less than two parts do.  The best edge comes next as long as none that
-        was not looked at yet can be better: a label never adds to the odds of its edge.
+        A soft rule may be broken if that costs less than two parts do.  The best edge comes next; a label never adds to
+        the odds of its edge, so most pairs need not be looked at to know it.
         """
         least = self.book.least_joint
         if self.book.fixed or least >= 0.5:
@@ -157,7 +159,9 @@ class RoleChoice:
         rows: list[Floats] = []
         added, chunk = False, _CHUNK
         while count > 1:
-            while len(rows) < len(pairs) and (not heap or -heap[0][0] < chances[len(rows)]):
+            while len(rows) < len(pairs) and (
+                not heap or (len(rows) < _LOOKED_AT and -heap[0][0] < chances[len(rows)])
+            ):
                 start = len(rows)
                 found = self._joints(pairs[start : start + chunk])
                 for best, label in zip(found.max(axis=1).tolist(), found.argmax(axis=1).tolist(), strict=True):
