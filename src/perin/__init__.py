@@ -1,4 +1,4 @@
-"""PERIN: permutation-invariant parsing of text to meaning graphs (AMR, DRG, EDS, PTG, UCCA)."""
+"""PERIN: permutation-invariant parsing of text to meaning graphs (AMR, DRG, EDS, PTG, UCCA, UMR)."""
 
 from __future__ import annotations
 

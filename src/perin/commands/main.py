@@ -83,7 +83,7 @@ def _no_verb(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="perin",
         usage="perin [-h] [--version] VERB ...",
-        description="Meaning graphs: AMR, DRG, EDS, PTG, UCCA.",
+        description="Meaning graphs: AMR, DRG, EDS, PTG, UCCA, UMR.",
         epilog=f"verbs:\n{listing}\n\n'perin VERB --help' explains a verb.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
