@@ -140,6 +140,11 @@ def learn_glossary(examples: Iterable[tuple[Iterable[str], Iterable[str]]]) -> G
     return Glossary({lemma: label for lemma, (_, _, label) in sorted(best.items())})
 
 
+def learn_links(examples: Iterable[tuple[Iterable[str], Iterable[str]]]) -> dict[tuple[str, str], float]:
+    """How strongly each lemma and each label that occur in one sentence belong together, from 0 to 2."""
+    return _association([(sorted(set(lemmas)), sorted(set(labels))) for lemmas, labels in examples])
+
+
 def _association(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[tuple[str, str], float]:
     """Dice coefficients of lemma and label over sentences, plus one for a label that is the lemma."""
     together = Counter((lemma, label) for lemmas, labels in pairs for lemma in lemmas for label in labels)
