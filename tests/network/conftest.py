@@ -10,7 +10,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from perin.network.inputs import Words
+from perin.contract.sentence import Sentence, Token
 from perin.network.network import Network
 from perin.network.settings import NetworkSettings
 from perin.network.sizes import HeadSizes
@@ -23,19 +23,18 @@ TEXTS = [
 
 
 @pytest.fixture(scope="session")
-def make_words() -> Callable[[str], Words]:
+def make_words() -> Callable[[str], Sentence]:
     """A text cut at spaces."""
     return words_of
 
 
-def words_of(text: str) -> Words:
-    spans, position = [], 0
+def words_of(text: str) -> Sentence:
+    tokens, position = [], 0
     for form in text.split(" "):
         if form:
-            spans.append((position, position + len(form)))
+            tokens.append(Token(form, form.lower(), position, position + len(form)))
         position += len(form) + 1
-    forms = [text[start:end] for start, end in spans]
-    return Words(text, spans, forms, [form.lower() for form in forms])
+    return Sentence(text, tuple(tokens))
 
 
 @pytest.fixture(scope="session")
@@ -137,7 +136,7 @@ def treebanks() -> dict[str, HeadSizes]:
 
 
 @pytest.fixture(scope="session")
-def sentences() -> Sequence[Words]:
+def sentences() -> Sequence[Sentence]:
     return [words_of(text) for text in (TEXTS[0], "", "Hello", TEXTS[1], "a \u200b b")]
 
 

@@ -29,7 +29,7 @@ def preparation(small_settings):
 
 
 def batch_of(preparation, sentences):
-    return preparation.collate(preparation(sentences))
+    return preparation.batch(sentences)
 
 
 def accepted(labels):
@@ -141,7 +141,8 @@ def test_word_dropout_hides_words_from_the_decoder_not_from_queries(small_settin
 
 def test_lemmas_count_only_with_character_embeddings(small_settings, treebanks, make_words):
     words = make_words("Cats sat")
-    other = replace(words, lemmas=["dog", "stand"])
+    lemmas = zip(words.tokens, ("dog", "stand"), strict=True)
+    other = replace(words, tokens=tuple(replace(token, lemma=lemma) for token, lemma in lemmas))
     for characters in (True, False):
         torch.manual_seed(0)
         settings = replace(small_settings(), character_embeddings=characters)

@@ -54,6 +54,10 @@ def test_subwords_inside_a_long_input_have_context_on_both_sides(count):
         assert window.end == count or window.end - window.last >= 9
 
 
+def spans(sentence):
+    return [(token.start, token.end) for token in sentence.tokens]
+
+
 @pytest.mark.parametrize("family", ["bert_folder", "roberta_folder", "electra_folder"])
 def test_every_token_gets_its_own_characters(family, request, make_words):
     # The original stripped all '#' and '▁' of a token and aligned by string matching.
@@ -61,11 +65,11 @@ def test_every_token_gets_its_own_characters(family, request, make_words):
     texts = ["The un#believable ▁ story", "café", "", "cats# ## again"]
     sentences = [make_words(text) for text in texts]
     for words, (ids, subwords, tokens) in zip(
-        sentences, tokenizer(texts, [words.spans for words in sentences]), strict=True
+        sentences, tokenizer(texts, [spans(words) for words in sentences]), strict=True
     ):
         encoding = tokenizer.tokenizer.encode(words.text, add_special_tokens=False)
         assert ids.tolist() == encoding.ids
-        for token, (start, end) in enumerate(words.spans):
+        for token, (start, end) in enumerate(spans(words)):
             covered = {
                 position for subword in subwords[tokens == token] for position in range(*encoding.offsets[subword])
             }
@@ -74,7 +78,7 @@ def test_every_token_gets_its_own_characters(family, request, make_words):
 
 def test_token_that_the_tokenizer_drops_has_no_subwords(bert_folder, make_words):
     words = make_words("a \u200b\x01 b")
-    ((_, _, tokens),) = SubwordTokenizer(bert_folder, limit=40)([words.text], [words.spans])
+    ((_, _, tokens),) = SubwordTokenizer(bert_folder, limit=40)([words.text], [spans(words)])
     assert set(tokens.tolist()) == {0, 2}
 
 

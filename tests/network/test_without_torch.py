@@ -78,13 +78,13 @@ def test_each_layer(kind, change, settings, treebanks, sentences):
             for field in fields(output):
                 one, two = getattr(output, field.name), getattr(other, field.name)
                 if isinstance(two, np.ndarray):
-                    close(one, two)
+                    close(one, two, 5e-5)  # scores of some ten magnify what is different in the last layer
                 elif isinstance(two, dict):
                     assert one.keys() == two.keys()
                     for key in two:
-                        close(one[key], two[key])
+                        close(one[key], two[key], 5e-5)
                 else:
-                    assert one is two is None
+                    assert one == two
 
 
 @NEEDS_C
@@ -132,5 +132,4 @@ def read_config_of(settings):
 
 
 def collated(settings, sentences):
-    preparation = Preparation(settings)
-    return preparation.collate(preparation(sentences))
+    return Preparation(settings).batch(sentences)

@@ -36,9 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-i", "--input", metavar="FILE", help="the same as FILE")
     parser.add_argument("-o", "--output", metavar="OUT", default="-", help="file to draw to (default: the terminal)")
-    parser.add_argument(
-        "--to", type=str.lower, choices=PICTURE_FORMATS, help="what to draw (default: by OUT)"
-    )
+    parser.add_argument("--to", type=str.lower, choices=PICTURE_FORMATS, help="what to draw (default: by OUT)")
     parser.add_argument(
         "--from",
         dest="format",

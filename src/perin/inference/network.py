@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.contract.heads import Prediction
+from perin.contract.sentence import Sentence
 from perin.inference.encoders import CharactersEncoder, SubwordEncoder
 from perin.inference.layers import Floats, Linear
 from perin.inference.parts import Attention, CharacterEmbedding, FeedForward, Parameters, Residual
 from perin.inference.tape import Arithmetic, Ints, Value, activated, arithmetic, softmax
 from perin.network.inputs import InputBatch
-from perin.network.outputs import Output
 from perin.network.settings import CHARACTERS, NetworkSettings
 from perin.network.sizes import HeadSizes, owner_name
 
@@ -26,6 +27,7 @@ class Encoding(NamedTuple):
     tokens: Value
     """[tokens, D]: what the decoder and the anchor head look at: e with character embeddings."""
     lengths: Ints
+    sentences: Sequence[Sentence]
 
 
 class InferenceNetwork:
@@ -84,11 +86,11 @@ class InferenceNetwork:
 
     def predict(
         self, batch: InputBatch, treebanks: Sequence[str], chosen: Arithmetic | None = None
-    ) -> dict[str, list[Output]]:
-        """The outputs of each treebank for all sentences of a batch, from one pass of the encoder."""
+    ) -> dict[str, list[Prediction]]:
+        """What the network says about the sentences of a batch for some treebanks, from one pass of the encoder."""
         chosen = chosen or arithmetic()
         encoding = self.encode(chosen, batch)
-        return {name: self.outputs(chosen, encoding, name) for name in treebanks}
+        return {name: self.predictions(chosen, encoding, name) for name in treebanks}
 
     def encode(self, chosen: Arithmetic, batch: InputBatch) -> Encoding:
         """One pass of the encoder."""
@@ -99,7 +101,7 @@ class InferenceNetwork:
         for embedding, bags in zip(self.characters, (batch.forms, batch.lemmas), strict=False):
             assert bags is not None
             tokens = chosen.add(tokens, embedding(chosen, *bags))
-        return Encoding(contextual, tokens, batch.tokens.lengths)
+        return Encoding(contextual, tokens, batch.tokens.lengths, batch.sentences)
 
     def decode(self, chosen: Arithmetic, encoding: Encoding, treebank: str) -> Value:
         """The hidden states [queries, D] of a treebank's queries."""
@@ -107,7 +109,7 @@ class InferenceNetwork:
         lengths = encoding.lengths * self.treebanks[treebank].queries
         return self.decoder(chosen, queries, lengths, encoding.tokens, encoding.lengths)
 
-    def outputs(self, chosen: Arithmetic, encoding: Encoding, treebank: str) -> list[Output]:
+    def predictions(self, chosen: Arithmetic, encoding: Encoding, treebank: str) -> list[Prediction]:
         """What the heads of a treebank say about the sentences."""
         sizes, heads = self.treebanks[treebank], self.heads[treebank]
         lengths = encoding.lengths * sizes.queries
@@ -130,7 +132,7 @@ class InferenceNetwork:
         rows: Ints,
         counts: Ints,
         encoding: Encoding,
-    ) -> list[Output]:
+    ) -> list[Prediction]:
         sizes, heads = self.treebanks[treebank], self.heads[treebank]
         nothing: list[None] = [None] * len(counts)
 
@@ -155,10 +157,12 @@ class InferenceNetwork:
         ends = np.cumsum(counts).tolist()
         starts = encoding.lengths.cumsum() - encoding.lengths
         results = []
-        for number, end in enumerate(ends):
+        for number, (sentence, end) in enumerate(zip(encoding.sentences, ends, strict=True)):
             own = slice(end - int(counts[number]), end)
             results.append(
-                Output(
+                Prediction(
+                    sentence,
+                    sizes.queries,
                     labels=labels[own],
                     accepted=rows[own] - int(starts[number]) * sizes.queries,
                     presence=presence[number],

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from perin.contract.heads import Prediction
 from perin.errors import ModelError, UsageError
 from perin.model.folder import (
     CARD,
@@ -26,7 +27,6 @@ from perin.network.encoders.sources import copy_description, encoder_folder
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.layers import Unfilled
 from perin.network.network import Network
-from perin.network.outputs import Output
 from perin.network.predict import predict
 from perin.network.settings import CHARACTERS, NetworkSettings
 
@@ -95,7 +95,7 @@ class Model:
         self.treebanks[name] = replace(self.treebanks[name], null_threshold=threshold)
         self.network.treebanks[name] = self.treebanks[name].sizes
 
-    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
+    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Prediction]]:
         """What the network, which must be in evaluation mode, says about sentences for some treebanks."""
         return predict(self.network, inputs, treebanks)
 

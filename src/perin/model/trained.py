@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from perin.contract.heads import Prediction
 from perin.errors import MissingDependencyError, UsageError
 from perin.inference.network import InferenceNetwork
 from perin.model.folder import ModelFolder, Quantization, Treebank
 from perin.model.weights import read_weights
 from perin.network.encoders.sources import in_family, read_config
 from perin.network.inputs import InputBatch, Preparation
-from perin.network.outputs import Output
 from perin.network.settings import CHARACTERS
 
 
@@ -28,14 +28,14 @@ class Predictor(Protocol):
 
     @property
     def preparation(self) -> Preparation:
-        """Turns words into the network's input."""
+        """Turns sentences into the network's input."""
 
     @property
     def bits(self) -> int:
         """What the network computes with: 8 or 32."""
 
-    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
-        """The outputs of each treebank for all sentences of a batch."""
+    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Prediction]]:
+        """What the network says about the sentences of a batch for some treebanks."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class TrainedModel:
         """What the network computes with: 8 or 32."""
         return self.network.bits
 
-    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
-        """The outputs of each treebank for all sentences of a batch."""
+    def predict(self, inputs: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Prediction]]:
+        """What the network says about the sentences of a batch for some treebanks."""
         return self.network.predict(inputs, treebanks)
 
 

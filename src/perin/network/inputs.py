@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.contract.sentence import Sentence
 from perin.lazy import cached_property
 from perin.network.encoders.sources import encoder_folder, longest_input, read_config
 from perin.network.encoders.subwords import SubwordTokenizer
@@ -84,20 +85,6 @@ def bags(words: Iterable[str], buckets: int) -> tuple[NDArray[np.int64], NDArray
 Ints: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words of a sentence: its text, and of each token the character range, form and lemma."""
-
-    text: str
-    spans: Sequence[tuple[int, int]]
-    forms: Sequence[str]
-    lemmas: Sequence[str]
-
-    def __len__(self) -> int:
-        """The number of tokens."""
-        return len(self.spans)
-
-
 @dataclass(frozen=True, eq=False)
 class SentenceInput:
     """A prepared sentence; what the network's settings don't need is None."""
@@ -135,10 +122,12 @@ class InputBatch:
     forms: tuple[Ints, Ints] | None = None
     """Table rows of the n-grams of all tokens, and where each token's begin."""
     lemmas: tuple[Ints, Ints] | None = None
+    sentences: tuple[Sentence, ...] = ()
+    """What predictions are about; training needs no sentences."""
 
 
 class Preparation:
-    """Turns words into the network's input; needs the encoder's tokenizer, not its weights."""
+    """Turns sentences into the network's input; needs the encoder's tokenizer, not its weights."""
 
     def __init__(self, settings: NetworkSettings) -> None:
         self.buckets = settings.buckets
@@ -149,20 +138,25 @@ class Preparation:
             folder = encoder_folder(settings.encoder)
             self.tokenizer = SubwordTokenizer(folder, longest_input(read_config(folder)))
 
-    def __call__(self, sentences: Sequence[Words]) -> list[SentenceInput]:
+    def batch(self, sentences: Sequence[Sentence]) -> InputBatch:
+        """Sentences as one batch, to be predicted."""
+        return replace(self.collate(self(sentences)), sentences=tuple(sentences))
+
+    def __call__(self, sentences: Sequence[Sentence]) -> list[SentenceInput]:
         """Prepare some sentences; many at once are faster than one by one."""
         split: list[tuple[Ints, Ints, Ints]] | list[None] = [None] * len(sentences)
         if self.tokenizer is not None:
-            split = self.tokenizer([words.text for words in sentences], [words.spans for words in sentences])
+            spans = [[(token.start, token.end) for token in sentence.tokens] for sentence in sentences]
+            split = self.tokenizer([sentence.text for sentence in sentences], spans)
         return [
             SentenceInput(
-                tokens=len(words),
+                tokens=len(sentence),
                 subwords=None if subwords is None else subwords[0].astype(np.int32),
                 pieces=None if subwords is None else np.stack(subwords[1:]).astype(np.int32),
-                forms=tuple(words.forms) if self.forms else None,
-                lemmas=tuple(words.lemmas) if self.lemmas else None,
+                forms=tuple(token.form for token in sentence.tokens) if self.forms else None,
+                lemmas=tuple(token.lemma for token in sentence.tokens) if self.lemmas else None,
             )
-            for words, subwords in zip(sentences, split, strict=True)
+            for sentence, subwords in zip(sentences, split, strict=True)
         ]
 
     def count_subwords(self, text: str) -> int:

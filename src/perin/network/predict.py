@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from perin.contract.heads import Ints, Prediction, Scores
+from perin.contract.sentence import Sentence
 from perin.network.heads import TreebankHeads
 from perin.network.inputs import InputBatch
 from perin.network.layout import Layout, pick
-from perin.network.network import Encoding, Hidden, Network
-from perin.network.outputs import Ints, Output, Scores
+from perin.network.network import Hidden, Network
 
 CHUNK = 512
 """Queries whose labels are scored at once: few enough for the scores of all rules to stay in a processor's cache."""
@@ -22,32 +23,30 @@ GROUP = 256
 
 
 @torch.inference_mode()
-def predict(network: Network, batch: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Output]]:
-    """The outputs of each treebank for all sentences of a batch, from one pass of the encoder.
+def predict(network: Network, batch: InputBatch, treebanks: Sequence[str]) -> dict[str, list[Prediction]]:
+    """What a network, which must be in evaluation mode, says about sentences for some treebanks.
 
-    The network must be in evaluation mode.
+    One pass of the encoder serves all of them.
     """
-    return predict_encoded(network, network.encode(batch), treebanks)
+    encoding = network.encode(batch)
+    return {
+        name: _predictions(network.decode(encoding, name), network.heads_of(name), batch.sentences)
+        for name in treebanks
+    }
 
 
-@torch.inference_mode()
-def predict_encoded(network: Network, encoding: Encoding, treebanks: Sequence[str]) -> dict[str, list[Output]]:
-    """The outputs of each treebank for encoded sentences."""
-    return {name: _outputs(network.decode(encoding, name), network.heads_of(name)) for name in treebanks}
-
-
-def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
+def _predictions(hidden: Hidden, heads: TreebankHeads, sentences: Sequence[Sentence]) -> list[Prediction]:
     layout = hidden.query_layout
     rows, probabilities = _nodes(hidden.queries, layout, heads)
     h = pick(hidden.queries, torch.from_numpy(rows).to(layout.device))
     counts = np.bincount(layout.sequences[rows], minlength=layout.batch)
     accepted = rows - np.repeat(layout.starts, counts)
     ends, token_ends = np.cumsum(counts), np.cumsum(hidden.token_layout.lengths)
-    outputs: list[Output] = []
+    predictions: list[Prediction] = []
     for first, last in _groups(counts):
         nodes = slice(ends[first] - counts[first], ends[last - 1])
         tokens = slice(hidden.token_layout.starts[first], token_ends[last - 1])
-        outputs += _group_outputs(
+        predictions += _of_group(
             heads,
             h[nodes],
             Layout(counts[first:last], layout.device),
@@ -55,8 +54,9 @@ def _outputs(hidden: Hidden, heads: TreebankHeads) -> list[Output]:
             accepted[nodes],
             hidden.tokens[tokens],
             Layout(hidden.token_layout.lengths[first:last], layout.device),
+            sentences[first:last],
         )
-    return outputs
+    return predictions
 
 
 def _groups(counts: Ints) -> Iterator[tuple[int, int]]:
@@ -71,7 +71,7 @@ def _groups(counts: Ints) -> Iterator[tuple[int, int]]:
         yield first, len(counts)
 
 
-def _group_outputs(
+def _of_group(
     heads: TreebankHeads,
     h: Tensor,
     kept: Layout,
@@ -79,8 +79,9 @@ def _group_outputs(
     accepted: Ints,
     token_rows: Tensor,
     tokens: Layout,
-) -> list[Output]:
-    """The outputs of some sentences, whose nodes are ``h`` [nodes, D]."""
+    sentences: Sequence[Sentence],
+) -> list[Prediction]:
+    """The predictions of some sentences, whose nodes are ``h`` [nodes, D]."""
     sizes = heads.sizes
     labels = _array(probabilities)
     presence = _array(heads.presence(h, kept).sigmoid())
@@ -93,12 +94,14 @@ def _group_outputs(
     class_arrays = {name: _array(logits.softmax(-1)) for name, logits in classes.items()}
     tops = _array(_over_nodes(heads.tops(h), kept)) if sizes.tops else None
 
-    outputs = []
-    for number in range(kept.batch):
+    predictions = []
+    for number, sentence in enumerate(sentences):
         k, t = int(kept.lengths[number]), int(tokens.lengths[number])
         nodes = slice(kept.starts[number], kept.starts[number] + k)
-        outputs.append(
-            Output(
+        predictions.append(
+            Prediction(
+                sentence,
+                sizes.queries,
                 labels=labels[nodes],
                 accepted=accepted[nodes],
                 presence=presence[number, :k, :k],
@@ -110,7 +113,7 @@ def _group_outputs(
                 tops=None if tops is None else tops[number, :k],
             )
         )
-    return outputs
+    return predictions
 
 
 def _nodes(queries: Tensor, layout: Layout, heads: TreebankHeads) -> tuple[Ints, Tensor]:

@@ -18,7 +18,7 @@ from perin.inference.tape import arithmetic
 from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.model.trained import TrainedModel
 from perin.native import library
-from perin.parsing.inference import decoded, predicted, prepared
+from perin.parsing.inference import decode
 from perin.parsing.parser import Frameworks, Parser
 from perin.parsing.reading import read_sentences
 from perin.parsing.workers import cores
@@ -162,19 +162,19 @@ def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) 
     for batch in cut(sorted(range(len(sentences)), key=costs.__getitem__), costs, budget=BUDGET, most=MOST):
         chosen = [sentences[index] for index in batch]
         marks = [time.process_time()]
-        inputs = prepared(model, chosen)
+        inputs = model.preparation.batch(chosen)
         marks.append(time.process_time())
         if isinstance(model, TrainedModel):
             steps = arithmetic()
             encoding = model.network.encode(steps, inputs)
             steps.array(encoding.tokens)  # runs the steps so far
             marks.append(time.process_time())
-            outputs = {name: model.network.outputs(steps, encoding, name) for name in names}
+            predictions = {name: model.network.predictions(steps, encoding, name) for name in names}
         else:
             marks.append(time.process_time())
-            outputs = model.predict(inputs, names)
+            predictions = model.predict(inputs, names)
         marks.append(time.process_time())
-        decoded(model, predicted(model, chosen, outputs))
+        decode(model, predictions)
         marks.append(time.process_time())
         totals = [total + after - before for total, before, after in zip(totals, marks, marks[1:], strict=False)]
     return dict(zip(PARTS, totals, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from perin.contract.heads import Prediction
@@ -11,8 +11,6 @@ from perin.errors import InputError, PerinError
 from perin.graphs.graph import Graph
 from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.model.trained import Predictor
-from perin.network.inputs import InputBatch, Words
-from perin.network.outputs import Output
 from perin.parsing.calibration import calibrate
 
 SURVIVED = (PerinError, ArithmeticError, LookupError, MemoryError, RuntimeError, ValueError)
@@ -28,41 +26,15 @@ class Parsed:
     error: InputError | None = None
 
 
-def words_of(sentence: Sentence) -> Words:
-    """A sentence as the network takes it."""
-    tokens = sentence.tokens
-    return Words(
-        sentence.text,
-        [(token.start, token.end) for token in tokens],
-        [token.form for token in tokens],
-        [token.lemma for token in tokens],
-    )
-
-
-def prepared(model: Predictor, sentences: Sequence[Sentence]) -> InputBatch:
-    """Sentences as one batch of the network."""
-    return model.preparation.collate(model.preparation([words_of(sentence) for sentence in sentences]))
-
-
-def predicted(
-    model: Predictor, sentences: Sequence[Sentence], outputs: dict[str, list[Output]]
-) -> list[dict[str, Prediction]]:
-    """Of each sentence what the network says about it for each treebank."""
-    return [
-        {name: _prediction(model, sentence, name, rows[place]) for name, rows in outputs.items()}
-        for place, sentence in enumerate(sentences)
-    ]
-
-
-def decoded(
+def decode(
     model: Predictor,
-    predictions: Sequence[dict[str, Prediction]],
+    predictions: Mapping[str, Sequence[Prediction]],
     *,
     probabilities: bool = False,
     alternatives: int = 0,
     constraints: bool = True,
 ) -> list[tuple[Graph, ...]]:
-    """Of each sentence its graphs, in the order of the treebanks."""
+    """The graphs of each sentence, in the order of the treebanks, from the predictions for each treebank."""
 
     def graph(name: str, prediction: Prediction) -> Graph:
         treebank = model.treebanks[name]
@@ -75,7 +47,8 @@ def decoded(
         )
         return calibrate(found, treebank.temperatures) if probabilities else found
 
-    return [tuple(graph(*pair) for pair in of_sentence.items()) for of_sentence in predictions]
+    graphs = ([graph(name, each) for each in of_treebank] for name, of_treebank in predictions.items())
+    return list(zip(*graphs, strict=True))
 
 
 def parse_batch(
@@ -89,9 +62,8 @@ def parse_batch(
 ) -> list[Parsed]:
     """What becomes of each sentence; one that fails does not harm the others."""
     try:
-        outputs = model.predict(prepared(model, sentences), treebanks)
-        found = predicted(model, sentences, outputs)
-        graphs = decoded(model, found, probabilities=probabilities, alternatives=alternatives, constraints=constraints)
+        found = model.predict(model.preparation.batch(sentences), treebanks)
+        graphs = decode(model, found, probabilities=probabilities, alternatives=alternatives, constraints=constraints)
         return [Parsed(*pair) for pair in zip(sentences, graphs, strict=True)]
     except SURVIVED as error:
         if len(sentences) == 1:
@@ -128,8 +100,9 @@ def predictions(
     order = sorted(range(len(sentences)), key=costs.__getitem__)
     for batch in cut(order, costs, budget=budget, most=most):
         chosen = [sentences[index] for index in batch]
-        outputs = model.predict(prepared(model, chosen), treebanks)
-        yield from zip(batch, predicted(model, chosen, outputs), strict=True)
+        found = model.predict(model.preparation.batch(chosen), treebanks)
+        for place, index in enumerate(batch):
+            yield index, {name: of_treebank[place] for name, of_treebank in found.items()}
 
 
 def graphs_of(model: Predictor, sentences: Sequence[Sentence], treebank: str) -> list[Graph]:
@@ -139,19 +112,3 @@ def graphs_of(model: Predictor, sentences: Sequence[Sentence], treebank: str) ->
     for index, found in predictions(model, sentences, [treebank]):
         graphs[index] = known.framework.decode(found[treebank], known.vocabulary)
     return [graphs[index] for index in range(len(sentences))]
-
-
-def _prediction(model: Predictor, sentence: Sentence, treebank: str, output: Output) -> Prediction:
-    return Prediction(
-        sentence,
-        model.treebanks[treebank].queries,
-        output.labels,
-        output.accepted,
-        output.presence,
-        output.edge_labels,
-        output.anchors,
-        output.edge_attributes,
-        output.properties,
-        output.property_classes,
-        output.tops,
-    )

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from perin.contract.heads import Target
+from perin.contract.sentence import Sentence, Token
 from perin.learning.data.batches import Example, collate
 from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.run.start import count_frequencies
-from perin.network.inputs import Preparation, Words
+from perin.network.inputs import Preparation
 from perin.network.network import Network
 from perin.network.predict import predict
 
@@ -21,7 +22,8 @@ TEXTS = ["the cat sat", "hello", "dogs bark at the moon tonight"]
 def words_of(text):
     forms = text.split()
     starts = [text.index(form) for form in forms]
-    return Words(text, [(start, start + len(form)) for start, form in zip(starts, forms, strict=True)], forms, forms)
+    tokens = (Token(form, form, start, start + len(form)) for start, form in zip(starts, forms, strict=True))
+    return Sentence(text, tuple(tokens))
 
 
 def empty_target(sizes, tokens):
@@ -148,7 +150,8 @@ def test_a_few_random_graphs_are_learned_by_heart(settings, all_sizes, make_targ
         optimizer.zero_grad()
         training_step(network, batch, objective, balances)
         optimizer.step()
-    outputs = predict(network.eval(), batch.inputs, [treebank])[treebank]
+    inputs = preparation.batch([words_of(text) for text in TEXTS])
+    outputs = predict(network.eval(), inputs, [treebank])[treebank]
     for target, output in zip(targets, outputs, strict=True):
         assert len(output.accepted) == len(target)
         assert int((output.presence > 0.5).sum() - np.trace(output.presence > 0.5)) == len(target.edges)

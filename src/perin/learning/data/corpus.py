@@ -24,7 +24,6 @@ from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
 from perin.network.sizes import KINDS
-from perin.parsing.inference import words_of
 from perin.text.translation import Glossary, MarianTranslator
 
 T = TypeVar("T")
@@ -258,7 +257,7 @@ def _dev_split(recipe: Recipe, wanted: TreebankRecipe, problems: list[Problem]) 
 
 
 def _examples(treebank: Treebank, split: Split, preparation: Preparation, problems: list[Problem]) -> list[Example]:
-    inputs = preparation([words_of(sentence) for sentence in split.sentences])
+    inputs = preparation(split.sentences)
     examples = []
     for graph, sentence, prepared in zip(split.graphs, split.sentences, inputs, strict=True):
         try:
