@@ -9,7 +9,7 @@ from perin.labels import LabelItem, RuleSpace, TokenRule
 from perin.labels.enumeration import enumerate_rules
 from perin.labels.minimal import candidates as instances
 from perin.labels.minimal.keys import distinct_keys
-from perin.labels.minimal.problem import LONGEST_LABEL, Cuts, Problem
+from perin.labels.minimal.problem import LONGEST_LABEL, Cuts, HittingSetProblem
 
 WORDS = st.text("abc-", min_size=0, max_size=4)
 ITEMS = st.builds(
@@ -44,7 +44,7 @@ def test_shared_rules_are_those_of_the_plain_definition():
 @settings(deadline=None, max_examples=150)
 def check(items, space):
     keys = distinct_keys(items)
-    problem = Problem.build(keys, space)
+    problem = HittingSetProblem.build(keys, space)
     decided = {problem.labels[label] for label in problem.decided}
     expected = {}
     for rule, covered in coverage(keys, space).items():
@@ -73,7 +73,7 @@ def cost(rule):
 @settings(deadline=None, max_examples=150)
 def test_decided_labels_have_a_key_that_shares_no_rule(items, space):
     keys = distinct_keys(items)
-    problem = Problem.build(keys, space)
+    problem = HittingSetProblem.build(keys, space)
     assert decidable(problem, keys, coverage(keys, space))
 
 

@@ -277,7 +277,7 @@ class TestCache:
 def test_a_label_that_no_chosen_rule_yields_gets_its_absolute_rule(monkeypatch):
     """As after a collision of hashes: the chosen rule covers less than it seemed to."""
     wrong = parse('token(0, 0, "", 0, 0, "x", "")')
-    monkeypatch.setattr("perin.labels.minimal.problem.Problem.rule", lambda self, element: wrong)
+    monkeypatch.setattr("perin.labels.minimal.problem.HittingSetProblem.rule", lambda self, element: wrong)
     learned = learn_rules(VERBS[:3], RuleSpace())
     assert {rule.label for rule in learned.rules if isinstance(rule, AbsoluteRule)} == {
         item.label for item in VERBS[:3]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.errors import InputError
-from perin.labels import ANY_TOKEN, AbsoluteRule, Encoding, LabelItem, RuleSet, RuleSpace, apply, fold, parse
+from perin.labels import ANY_TOKEN, AbsoluteRule, LabelEncoding, LabelItem, RuleSet, RuleSpace, apply, fold, parse
 from perin.labels.enumeration import enumerate_rules
 
 TOKENS = st.lists(st.tuples(st.text("abA-", max_size=3), st.text("ab-", max_size=3)), max_size=4)
@@ -31,12 +31,12 @@ def test_encodings_are_what_application_says(data, anchored):
     expected = []
     for number, rule in enumerate(learned, start=1):
         if isinstance(rule, AbsoluteRule):
-            expected += [Encoding(ANY_TOKEN, number)] * (rule.label.lower() == label.lower())
+            expected += [LabelEncoding(ANY_TOKEN, number)] * (rule.label.lower() == label.lower())
             continue
         for token in [0] if anchored else range(len(tokens)):
             yielded = apply(rule, item.forms[token:], item.lemmas[token:])
             if yielded is not None and fold(yielded) == fold(label):
-                expected.append(Encoding(ANY_TOKEN if anchored else token, number))
+                expected.append(LabelEncoding(ANY_TOKEN if anchored else token, number))
     assert learned.encodings(item) == expected
 
 

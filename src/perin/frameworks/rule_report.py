@@ -13,7 +13,7 @@ from perin.errors import UsageError, one_line
 from perin.frameworks.learn import treebank_glossary, treebank_items
 from perin.frameworks.treebank import TreebankFile, joined, read_treebank
 from perin.labels.minimal import LearnedRules, learn_rules
-from perin.labels.ruleset import Coverage, RuleSet, coverage
+from perin.labels.ruleset import RuleCoverage, RuleSet, coverage
 from perin.labels.space import LabelItem, fold
 
 _SHOWN = 20
@@ -36,7 +36,7 @@ class RuleReport:
     sentences: int
     learned: LearnedRules
     frequent: Sequence[FrequentRule]
-    coverage: Coverage | None
+    coverage: RuleCoverage | None
     without_tokens: Sequence[tuple[str, Sequence[str]]]
     """Files of graphs, and the ids of those that have no tokens in the file of tokens; they got our own."""
     peak_mb: float | None

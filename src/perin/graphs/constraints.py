@@ -129,7 +129,8 @@ class Needs(Rule):
         served = {role.target if self.incoming else role.source for role in found}
         for node, label in enumerate(view.labels):
             if node not in served and matches(self.nodes, label):
-                yield f"node {view.ids[node]} ({label}) {'is no' if self.incoming else 'has no'} {self.labels}"
+                lack = "is nobody's" if self.incoming else "has no"
+                yield f"node {view.ids[node]} ({label}) {lack} {readable(self.labels)}"
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def matches(pattern: str, label: str) -> bool:
     """Whether a regular expression matches all of a label."""
     return pattern == ANY or _compiled(pattern).fullmatch(label) is not None
+
+
+def readable(pattern: str) -> str:
+    r"""A pattern of labels in words.
+
+    >>> readable(r"op\d+|name")
+    'opN or name'
+    """
+    return re.sub(r"\\d[+*]?", "N", pattern).replace("|", " or ")
 
 
 def except_for(pattern: str) -> str:

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from perin.labels.rules import AbsoluteRule, NumberRule, Rule, TokenRule, apply, parse
-from perin.labels.ruleset import ANY_TOKEN, Encoding, RuleSet
+from perin.labels.ruleset import ANY_TOKEN, LabelEncoding, RuleSet
 from perin.labels.space import Case, LabelItem, RuleSpace, fold
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = [
     "ANY_TOKEN",
     "AbsoluteRule",
     "Case",
-    "Encoding",
+    "LabelEncoding",
     "LabelItem",
     "LearnedRules",
     "NumberRule",

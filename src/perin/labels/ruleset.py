@@ -92,7 +92,7 @@ ANY_TOKEN = -1
 """The anchor of a rule that may be predicted from any token."""
 
 
-class Encoding(NamedTuple):
+class LabelEncoding(NamedTuple):
     """From ``token`` (or from any, :data:`ANY_TOKEN`) the rule of this number yields the label."""
 
     token: int
@@ -104,7 +104,7 @@ class RuleSet:
 
     >>> rules = RuleSet(RuleSpace(("",)), [parse('lemma(0, 0, "", 0, 0, "_", "_n_1")'), parse('absolute("udef_q")')])
     >>> rules.encodings(LabelItem("_dog_n_1", ("Dogs",), ("dog",)))
-    [Encoding(token=-1, rule=1)]
+    [LabelEncoding(token=-1, rule=1)]
     """
 
     def __init__(self, space: RuleSpace, rules: Iterable[Rule]) -> None:
@@ -136,7 +136,7 @@ class RuleSet:
         """
         return apply(self[number], forms[anchor:], lemmas[anchor:], self.space.case(value))
 
-    def encodings(self, item: LabelItem) -> list[Encoding]:
+    def encodings(self, item: LabelItem) -> list[LabelEncoding]:
         """All ways to yield an item's label, compared without case, in order of rule and token.
 
         Absolute rules and all rules of an anchored space have the token :data:`ANY_TOKEN`.
@@ -144,8 +144,12 @@ class RuleSet:
         label, forms, lemmas = fold(item.label), folded_tokens(item.forms), folded_tokens(item.lemmas)
         numbers = self._index.fitting(label)
         if self.space.anchored:
-            return [Encoding(ANY_TOKEN, number) for number in numbers if self._yields(number, label, forms, lemmas)]
-        return [Encoding(token, number) for number in numbers for token in self._anchors(number, label, forms, lemmas)]
+            return [
+                LabelEncoding(ANY_TOKEN, number) for number in numbers if self._yields(number, label, forms, lemmas)
+            ]
+        return [
+            LabelEncoding(token, number) for number in numbers for token in self._anchors(number, label, forms, lemmas)
+        ]
 
     def anchors(self, item: LabelItem) -> tuple[int, ...]:
         """The artificial anchors of a node: the tokens from which a rule that is not absolute yields its label."""
@@ -188,7 +192,7 @@ class RuleSet:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class RuleCoverage:
     """Numbers of nodes: all, those whose label a rule yields from the right tokens, those whose label was seen before.
 
     ``with_case``: a rule yields the label with every letter in the right case.
@@ -204,7 +208,7 @@ class Coverage:
         return nodes / self.nodes if self.nodes else 1.0
 
 
-def coverage(rules: RuleSet, labels: Collection[str], items: Iterable[LabelItem]) -> Coverage:
+def coverage(rules: RuleSet, labels: Collection[str], items: Iterable[LabelItem]) -> RuleCoverage:
     """The coverage of items by a rule set and by the folded ``labels`` of its training data."""
     nodes = covered = with_case = known = 0
     for item, count in Counter(items).items():
@@ -216,4 +220,4 @@ def coverage(rules: RuleSet, labels: Collection[str], items: Iterable[LabelItem]
             rules.apply(number, item.forms, item.lemmas, max(token, 0), value=item.value) == item.label
             for token, number in encodings
         )
-    return Coverage(nodes, covered, with_case, known)
+    return RuleCoverage(nodes, covered, with_case, known)

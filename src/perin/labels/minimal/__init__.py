@@ -16,7 +16,7 @@ from perin.errors import InputError
 from perin.files import read_cached, write_cached
 from perin.labels.minimal.hitting import NODE_LIMIT, minimum_hitting_set
 from perin.labels.minimal.keys import Key, Keys, distinct_keys, spelled
-from perin.labels.minimal.problem import Problem
+from perin.labels.minimal.problem import HittingSetProblem
 from perin.labels.rules import AbsoluteRule, Rule, apply
 from perin.labels.ruleset import RuleSet
 from perin.labels.space import LabelItem, RuleSpace
@@ -114,7 +114,7 @@ def learn_rules(
     known = None if place is None else place.load(LearnedRules.from_json)
     if known is not None:
         return known
-    problem = Problem.build(keys, space, processes=processes, progress=progress)
+    problem = HittingSetProblem.build(keys, space, processes=processes, progress=progress)
     hitting = minimum_hitting_set(problem.sets(), problem.cost, node_limit=node_limit)
     chosen = {problem.rule(element): problem.covered(element) for element in hitting.elements}
     chosen.update(problem.absolute())

@@ -155,7 +155,7 @@ def number_coverage(keys: Sequence[Key], space: RuleSpace) -> dict[NumberRule, l
 
 
 @dataclass(frozen=True)
-class Problem:
+class HittingSetProblem:
     """Rules by number: the absolute rules of the undecided labels, then number rules, then token and lemma rules.
 
     Rules of the same coverage are preferred in this order, simple ones first.
@@ -175,7 +175,7 @@ class Problem:
     """Prefix and suffix by number, as the candidates name them."""
 
     @classmethod
-    def build(cls, keys: Keys, space: RuleSpace, *, processes: int = 1, progress: bool = False) -> Problem:
+    def build(cls, keys: Keys, space: RuleSpace, *, processes: int = 1, progress: bool = False) -> HittingSetProblem:
         """Enumerate the rules of a treebank, as far as they matter."""
         by_label = keys.by_label()
         labels, numbers = tuple(by_label), tuple(by_label.values())
