@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perin.graphs import Anchor, Edge, Graph, Node, Property, load
-from perin.graphs.drawing.layout import Layout, arrange
+from perin.graphs.drawing.layout import DrawingLayout, arrange
 from perin.graphs.drawing.routing import Box, Route
 from perin.graphs.drawing.sketch import sketch
 
@@ -43,7 +43,7 @@ def overlap(first: Box, second: Box) -> bool:
     return across > SLACK and along > SLACK
 
 
-def check(layout: Layout, *, lines: bool = True) -> None:
+def check(layout: DrawingLayout, *, lines: bool = True) -> None:
     labels = [label for label in layout.labels if label and label.width]
     boxes = [*layout.boxes, *labels, *layout.words, *(box for _, box in layout.caption)]
     for box in boxes:

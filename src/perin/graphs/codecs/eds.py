@@ -231,7 +231,7 @@ def _plain(word: str) -> str:
     if not word.startswith('"'):
         return word
     text: str = json.loads(word, strict=False)
-    text.encode()  # half a surrogate pair is a ValueError
+    text.encode()  # an unpaired surrogate is a ValueError
     return text
 
 

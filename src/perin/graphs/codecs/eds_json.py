@@ -64,7 +64,7 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
     line = 1 + text.count("\n", 0, position)
     while not text.startswith("]", position):
         data, end = mrp.DECODER.raw_decode(text, position)
-        json.dumps(data, ensure_ascii=False).encode()  # half a surrogate pair is a ValueError
+        json.dumps(data, ensure_ascii=False).encode()  # an unpaired surrogate is a ValueError
         yield line, data
         end = _after_space(text, end)
         if text.startswith(",", end):

@@ -60,7 +60,7 @@ def graph(pairs: Mapping[str, str], **implied: Any) -> Graph:
     if _JSON in pairs:
         try:
             rest = json.loads(pairs[_JSON])
-            json.dumps(rest, ensure_ascii=False).encode()  # half a surrogate pair is a ValueError
+            json.dumps(rest, ensure_ascii=False).encode()  # an unpaired surrogate is a ValueError
         except (ValueError, RecursionError):
             rest = None
         if type(rest) is not dict:

@@ -174,7 +174,7 @@ def _raise(message: str) -> None:
 
 
 def _parsed(line: str) -> Any:
-    """The JSON value of a line; ValueError also for what only Python's JSON takes: NaN, half a surrogate pair."""
+    """The JSON value of a line; ValueError also for what only Python's JSON takes: NaN, an unpaired surrogate."""
     data = DECODER.decode(line)
     if "\\ud" in line or "\\uD" in line:
         json.dumps(data, ensure_ascii=False).encode()

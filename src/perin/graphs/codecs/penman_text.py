@@ -91,7 +91,7 @@ def unquoted(text: str) -> str:
     try:
         value = json.loads(text, strict=False)
         value.encode()
-    except ValueError:  # no JSON escape, or half a surrogate pair
+    except ValueError:  # no JSON escape, or an unpaired surrogate
         return text[1:-1].replace('\\"', '"')
     assert isinstance(value, str)
     return value

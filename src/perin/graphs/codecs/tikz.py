@@ -12,7 +12,7 @@ from typing import TextIO
 
 from perin.graphs.codecs.codec import Codec
 from perin.graphs.drawing.layered import drawable
-from perin.graphs.drawing.layout import Layout, arrange
+from perin.graphs.drawing.layout import DrawingLayout, arrange
 from perin.graphs.drawing.measures import SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
 from perin.graphs.drawing.sketch import Link, Shape, Sketch, sketch
@@ -112,7 +112,7 @@ def _style(shape: Shape) -> str:
     return ", ".join([shape.form] + [f"shared{suffix}"] * shape.reentrant + [f"top{suffix}"] * shape.top)
 
 
-def _link(link: Link, layout: Layout, number: int) -> Iterator[str]:
+def _link(link: Link, layout: DrawingLayout, number: int) -> Iterator[str]:
     flags = {"reentrant": link.reentrant, "remote": link.remote, "membership": link.membership}
     style = ", ".join(["edge", *(name for name, flag in flags.items() if flag)])
     route, label = layout.routes[number], layout.labels[number]

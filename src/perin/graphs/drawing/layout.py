@@ -121,7 +121,7 @@ _CAPTION_WIDTH = 480.0
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class DrawingLayout:
     """The places of a sketch's shapes, links and words, in their order.
 
     ``blocks`` and ``texts`` are what is written in the boxes and at the links; ``labels`` is where the latter stands,
@@ -141,7 +141,7 @@ class Layout:
     caption: tuple[tuple[str, Box], ...]
 
 
-def arrange(sketch: Sketch) -> Layout:
+def arrange(sketch: Sketch) -> DrawingLayout:
     """Lay out a sketch.  The same sketch always gives the same layout."""
     graph = layered(sketch)
     at, bands = _positions(graph, sketch)
@@ -157,7 +157,7 @@ def arrange(sketch: Sketch) -> Layout:
     caption = () if sketch.words else _caption(sketch.input, right, bottom)
     for _, box in caption:
         right, bottom = max(right, box.right), box.bottom
-    return Layout(
+    return DrawingLayout(
         ceil(right + MARGIN),
         ceil(bottom + MARGIN),
         ends[:count],

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from perin.graphs.drawing.layered import drawable
-from perin.graphs.drawing.layout import Layout, arrange
+from perin.graphs.drawing.layout import DrawingLayout, arrange
 from perin.graphs.drawing.lettering import is_wide, printable
 from perin.graphs.drawing.measures import NAME_GAP, SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
@@ -73,7 +73,7 @@ def _element(width: int, height: int, title: str, compared: bool, content: str) 
     return f'<svg xmlns="{_NAMESPACE}" class="{kind}" {size} role="img" aria-label="{escape(title)}">{content}</svg>'
 
 
-def _body(content: Sketch, layout: Layout) -> Iterator[str]:
+def _body(content: Sketch, layout: DrawingLayout) -> Iterator[str]:
     stems = "".join(map(_line, layout.stems))
     if stems:
         yield f'<path class="stem" d="{stems}"/>'
@@ -104,7 +104,7 @@ def _shape(content: Sketch, shape: Shape, box: Box, lines: tuple[Line, ...]) -> 
     return "".join(parts)
 
 
-def _link(content: Sketch, layout: Layout, number: int, link: Link) -> str:
+def _link(content: Sketch, layout: DrawingLayout, number: int, link: Link) -> str:
     route, label = layout.routes[number], layout.labels[number]
     kinds = link.reentrant and "shared", link.remote and "remote", link.membership and "membership"
     ends = f'data-s="{content.shapes[link.source].id}" data-t="{content.shapes[link.target].id}"'

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import ArcPairs, Problem, Work
+from perin.scoring.solver.problem import ArcPairs, AssignmentProblem, Work
 
 # The problem without arcs, which is easy: an assignment, or an alignment where the order of nodes must be kept.
 
@@ -42,7 +42,7 @@ def relax(weights: Floats, allowed: Booleans, *, monotone: bool) -> Relaxed:
     return Relaxed(bound, _only(image, allowed), slack, bound - slack)
 
 
-def round_steps(problem: Problem) -> float:
+def round_steps(problem: AssignmentProblem) -> float:
     """About how many steps it takes to relax a problem, or to assign all nodes anew."""
     count, width = problem.shape
     return 6e4 + count * width * (30 + 0.1 * min(count, width)) + 60 * len(problem.arcs)
@@ -126,7 +126,7 @@ class Subproblem:
 class Ascent:
     """Bounds for one problem."""
 
-    def __init__(self, problem: Problem, work: Work) -> None:
+    def __init__(self, problem: AssignmentProblem, work: Work) -> None:
         self.problem = problem
         self._work = work
         arcs = problem.arcs

@@ -30,7 +30,7 @@ RESOLUTION = 2.0**6
 
 
 @dataclass(frozen=True)
-class Problem:
+class AssignmentProblem:
     """N gold nodes, M system nodes, P pairs of arcs.  A cell is a node pair (i, j), numbered i * M + j.
 
     ``bases``: what one match on each level is worth.  ``grain`` divides every weight, so every map's value.
@@ -139,7 +139,7 @@ def build(
     monotone: bool = False,
     allowed: Booleans | None = None,
     dominance: Dominance | None = None,
-) -> Problem:
+) -> AssignmentProblem:
     """The problem of maximising the levels in their order, over the allowed cells (by default all).
 
     Levels on which nothing can match are left out.
@@ -153,7 +153,9 @@ def build(
     cells = np.ones(shape, dtype=bool) if allowed is None else allowed
     arcs = _arc_pairs([feature for feature in features.values() if isinstance(feature, ArcFeature)], weights, shape[1])
     arcs = arcs.only(_possible(arcs, cells, monotone, dominance))
-    return Problem(tuple(kept), bases, grain, np.where(cells, values, 0), arcs, cells, monotone, dominance, features)
+    return AssignmentProblem(
+        tuple(kept), bases, grain, np.where(cells, values, 0), arcs, cells, monotone, dominance, features
+    )
 
 
 def _possible(arcs: ArcPairs, allowed: Booleans, monotone: bool, dominance: Dominance | None) -> Booleans:
@@ -234,7 +236,7 @@ def _value(image: Integers, values: Floats, weights: Floats, arcs: ArcPairs) -> 
 class Incumbent:
     """The best map known so far: at first none at all."""
 
-    problem: Problem
+    problem: AssignmentProblem
     image: Integers = field(init=False)
     value: float = 0.0
 

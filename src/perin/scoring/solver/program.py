@@ -14,7 +14,7 @@ import numpy as np
 
 from perin.scoring.solver.bounds import best_map
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import ArcPairs, Incumbent, Problem, Work
+from perin.scoring.solver.problem import ArcPairs, AssignmentProblem, Incumbent, Work
 from perin.scoring.solver.restrictions import Dominance
 from perin.scoring.solver.search import climb
 
@@ -169,7 +169,7 @@ class Optimum:
     reduced_costs: Floats
 
 
-def building_steps(problem: Problem, allowed: Booleans) -> float:
+def building_steps(problem: AssignmentProblem, allowed: Booleans) -> float:
     """About how much work it is to set up a program over these cells."""
     cells = allowed.ravel()
     arcs = problem.arcs
@@ -189,7 +189,7 @@ class Program:
     take too much memory.
     """
 
-    def __init__(self, problem: Problem, allowed: Booleans) -> None:
+    def __init__(self, problem: AssignmentProblem, allowed: Booleans) -> None:
         self._problem = problem
         self.cells = np.nonzero(allowed.ravel())[0]
         columns = np.full(allowed.size, -1, dtype=np.int64)
@@ -297,7 +297,7 @@ _Case: TypeAlias = tuple[float, float, dict[int, float]]
 class Proof:
     """Settles one level after the other.  Once the best value of a level is known, the levels after it must keep it."""
 
-    def __init__(self, problem: Problem, allowed: Booleans, incumbent: Incumbent, work: Work) -> None:
+    def __init__(self, problem: AssignmentProblem, allowed: Booleans, incumbent: Incumbent, work: Work) -> None:
         self._problem = problem
         self._incumbent = incumbent
         self._work = work

@@ -9,12 +9,12 @@ import numpy as np
 
 from perin.scoring.solver.bounds import Ascent, Relaxed, Subproblem, best_map, relax, round_steps
 from perin.scoring.solver.features import Booleans, Floats, Integers
-from perin.scoring.solver.problem import Incumbent, Problem, Work
+from perin.scoring.solver.problem import AssignmentProblem, Incumbent, Work
 
 # Good maps: local search from a start, by whole reassignments first, then by single moves and swaps.
 
 
-def climb(problem: Problem, image: Integers, work: Work) -> tuple[Integers, float]:
+def climb(problem: AssignmentProblem, image: Integers, work: Work) -> tuple[Integers, float]:
     """A map that no reassignment, move or swap improves (unless the work is done), and its value.
 
     The start may break UCCA's demands.
@@ -33,7 +33,7 @@ def climb(problem: Problem, image: Integers, work: Work) -> tuple[Integers, floa
             return _without_empty_pairs(image, gains), value
 
 
-def _gains(problem: Problem, image: Integers) -> Floats:
+def _gains(problem: AssignmentProblem, image: Integers) -> Floats:
     """``[N, M]``: what gold node i adds at system node j while all others stay where the map has them."""
     arcs = problem.arcs
     gold, system = arcs.ends
@@ -45,7 +45,7 @@ def _gains(problem: Problem, image: Integers) -> Floats:
     return np.where(problem.allowed, gains.reshape(problem.shape), 0)
 
 
-def _candidates(problem: Problem, image: Integers, gains: Floats) -> Iterator[Integers]:
+def _candidates(problem: AssignmentProblem, image: Integers, gains: Floats) -> Iterator[Integers]:
     """All nodes anew, given where the others were; then the best move; then the best swap."""
     yield _repaired(problem, best_map(gains, problem.allowed, monotone=problem.monotone))
     if problem.monotone:
@@ -70,7 +70,7 @@ def _best_move(image: Integers, padded: Floats, own: Floats) -> Iterator[Integer
         yield moved
 
 
-def _best_swap(problem: Problem, image: Integers, padded: Floats, own: Floats) -> Iterator[Integers]:
+def _best_swap(problem: AssignmentProblem, image: Integers, padded: Floats, own: Floats) -> Iterator[Integers]:
     """Two nodes exchange their partners (one of which may be none)."""
     arcs = problem.arcs
     gold, system = arcs.ends
@@ -89,7 +89,7 @@ def _best_swap(problem: Problem, image: Integers, padded: Floats, own: Floats) -
             yield swapped
 
 
-def _repaired(problem: Problem, image: Integers) -> Integers:
+def _repaired(problem: AssignmentProblem, image: Integers) -> Integers:
     return image if problem.dominance is None else problem.dominance.repaired(image)
 
 
@@ -124,7 +124,7 @@ class _Case:
 class Branching:
     """A depth-first search that can be interrupted; what is open then is kept, so that its bound is known."""
 
-    def __init__(self, problem: Problem, incumbent: Incumbent, work: Work) -> None:
+    def __init__(self, problem: AssignmentProblem, incumbent: Incumbent, work: Work) -> None:
         self._problem = problem
         self._incumbent = incumbent
         self._work = work

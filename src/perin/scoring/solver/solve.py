@@ -15,7 +15,7 @@ import numpy as np
 
 from perin.scoring.items import TYPES, Items, matches
 from perin.scoring.solver.features import Booleans, count_arc_pairs, shared_features
-from perin.scoring.solver.problem import Incumbent, Level, Problem, Solution, Work, build
+from perin.scoring.solver.problem import AssignmentProblem, Incumbent, Level, Solution, Work, build
 from perin.scoring.solver.program import Proof, TooLargeError, building_steps
 from perin.scoring.solver.restrictions import ucca_restrictions, ucca_restrictions_fit
 from perin.scoring.solver.search import Branching
@@ -54,7 +54,7 @@ def best_correspondence(
     return solve(problem, Work(seconds))
 
 
-def solve(problem: Problem, work: Work) -> Solution:
+def solve(problem: AssignmentProblem, work: Work) -> Solution:
     """The best map, with as much proof as the work allows."""
     incumbent = Incumbent(problem)
     branching = Branching(problem, incumbent, work)
@@ -69,7 +69,7 @@ def solve(problem: Problem, work: Work) -> Solution:
     return Solution(pairs, objective, objective if settled else max(objective, int(bound)), settled)
 
 
-def _proven(problem: Problem, cells: Booleans, incumbent: Incumbent, work: Work) -> tuple[int, float]:
+def _proven(problem: AssignmentProblem, cells: Booleans, incumbent: Incumbent, work: Work) -> tuple[int, float]:
     """How many levels linear programs settle, and their bound on the first."""
     work.charge(building_steps(problem, cells))
     if work.over:
@@ -81,7 +81,7 @@ def _proven(problem: Problem, cells: Booleans, incumbent: Incumbent, work: Work)
     return proof.run(), proof.bound
 
 
-def _cases(problem: Problem) -> int:
+def _cases(problem: AssignmentProblem) -> int:
     if problem.monotone:
         return sys.maxsize
     return CASES if problem.dominance is None else DEMANDING_CASES

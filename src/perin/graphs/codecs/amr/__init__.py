@@ -186,7 +186,7 @@ Branch: TypeAlias = tuple[int, bool]
 
 
 @dataclass
-class _Layout:
+class _PenmanTree:
     """A tree over a graph, and in the order of its text the nodes with their variables and the edges."""
 
     tree: Tree
@@ -225,11 +225,11 @@ def check(graph: Graph) -> None:
             raise unsayable(graph, f"edge {edge.source} -> {edge.target} has an end that is no node")
 
 
-def _lay_out(graph: Graph) -> _Layout:
+def _lay_out(graph: Graph) -> _PenmanTree:
     top = graph.tops[0] if graph.tops else (graph.roots() or graph.nodes)[0].id
     branches = oriented(graph, top)
     names = _variables(graph.nodes)
-    layout = _Layout(_node_tree(graph.node(top), names))
+    layout = _PenmanTree(_node_tree(graph.node(top), names))
     layout.variables[top] = names[top]
     stack: list[tuple[Tree, Iterator[Branch]]] = [(layout.tree, iter(branches[top]))]
     while stack:
@@ -301,7 +301,7 @@ def _alignment(node: Node) -> str:
     return f"~{alignment}" if type(alignment) is str and ALIGNMENT.fullmatch(alignment) else ""
 
 
-def _anchors(graph: Graph, layout: _Layout) -> str:
+def _anchors(graph: Graph, layout: _PenmanTree) -> str:
     items = []
     for id, variable in layout.variables.items():
         anchors = graph.node(id).anchors
@@ -310,7 +310,7 @@ def _anchors(graph: Graph, layout: _Layout) -> str:
     return " ".join(items)
 
 
-def _patch(graph: Graph, layout: _Layout, read: Graph) -> dict[str, Any]:
+def _patch(graph: Graph, layout: _PenmanTree, read: Graph) -> dict[str, Any]:
     """What of a graph is lost when its text is read back without a patch."""
     wanted, found = mrp.encode(graph), mrp.encode(read)
     names = layout.variables
