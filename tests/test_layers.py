@@ -153,3 +153,22 @@ def test_the_test_would_notice():
     source = "import torch\nif TYPE_CHECKING:\n    import scipy\ndef run():\n    from ..learning import x\n"
     seen = {item.module: item.deferred for item in imports(ast.parse(source), "perin.graphs.graph")}
     assert seen == {"torch": False, "scipy": True, "perin.learning": True, "perin.learning.x": True}
+
+
+def walks() -> list[tuple[str, str]]:
+    """The steps of the walks through the house: file and function or class."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| \d+ \| `([\w/]+\.py)` \| `([\w.]+)` \|", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("file", "name"), walks(), ids=lambda part: part)
+def test_walks_lead_through_what_is_there(file, name):
+    body: list[ast.stmt] = ast.parse((SOURCE / file).read_text(encoding="utf-8")).body
+    for part in name.split("."):
+        found = [each for each in body if getattr(each, "name", None) == part]
+        assert found, f"docs/architecture.md: there is no {name} in {file}"
+        body = getattr(found[0], "body", [])
+
+
+def test_there_are_two_walks():
+    assert len(walks()) > 40
