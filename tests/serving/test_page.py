@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no chromium he
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 """Nothing that asks for other hosts, or for what a machine without a screen does not have."""
+PATIENCE = 60
+"""Seconds after which a test gives up, however busy the machine is."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def page(browser, served) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=served.url)
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(1000 * PATIENCE)
     hosts: set[str] = set()
     mistakes: list[str] = []
     page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
@@ -55,7 +57,7 @@ def parse(page: Any, text: str) -> None:
 
 def until(page: Any, condition: str) -> None:
     """Wait for an expression to hold; playwright's own way of waiting is what the page's policy forbids."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(50)

@@ -27,7 +27,7 @@ def ask(server: str, method: str, parameters: dict[str, str] | None = None) -> d
         data = message.as_bytes().split(b"\r\n\r\n", maxsplit=1)[1]
         headers = {"Content-Type": message["Content-Type"]}
     request = urllib.request.Request(f"{server}/{method}", headers=headers, data=data)
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as answer:
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=120) as answer:
         return json.loads(answer.read())
 
 
