@@ -40,7 +40,12 @@ def main() -> None:
     print("\n| file | graphs | differ after read, write, read | errors of perin validate | notes |\n|" + "---|" * 5)
     for path in paths:
         rewrite(path)
-    print("\n| file | graphs | " + " | ".join(TYPES) + " | graphs that differ |\n|" + "---|" * (len(TYPES) + 3))
+    print(
+        "\n| file | graphs | "
+        + " | ".join(TYPES)
+        + " | graphs that differ | in more than anchors |\n|"
+        + "---|" * (len(TYPES) + 4)
+    )
     for path in paths:
         encode(path, arguments.limit, arguments.jobs)
 
@@ -72,8 +77,9 @@ def encode(path: Path, limit: int, jobs: int) -> None:
     tallies = report.result.total.tallies
     figures = " | ".join(f"{100 * tallies[name].f1:.2f}" if tallies[name].g else "-" for name in TYPES)
     name = f"{path.parent.name} {path.name.split('.')[0]}"
-    ids = [item["id"] for item in report.differences]
-    print(f"| {name} | {len(graphs):,} | {figures} | {len(ids)}: {', '.join(ids[:3])} |", flush=True)
+    ids = [item["id"] for item in report.differences if {*item["missing"], *item["surplus"]} != {"anchors"}]
+    shown = f" ({', '.join(ids[:3])})" if ids else ""
+    print(f"| {name} | {len(graphs):,} | {figures} | {len(report.differences)} | {len(ids)}{shown} |", flush=True)
 
 
 def _chunks(graphs: Iterable[Graph]) -> Iterator[list[Graph]]:

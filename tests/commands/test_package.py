@@ -11,6 +11,7 @@ import pytest
 
 from perin.commands.main import main
 from perin.graphs.codecs.registry import dump
+from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.model.cards import read_card
 from perin.parsing.parser import Parser
 
@@ -51,6 +52,18 @@ def test_a_model_is_written_with_a_card(folder, data, tmp_path, capsys):
     temperatures = {name: entry["temperatures"] for name, entry in config["treebanks"].items()}
     assert all(each.keys() <= {"node", "label", "top", "edge", "edge_label"} for each in temperatures.values())
     assert Parser.load(target).treebanks.keys() == {"eds-eng", "amr-eng", "ucca-eng"}
+
+
+def test_a_model_gets_the_signatures_of_its_training_graphs(folder, tmp_path):
+    nodes = (Node(0, "compound"), Node(1, "named", (Property("CARG", "Tom"),)))
+    train = [Graph(str(number), "eds", "eng", 1, nodes=nodes, edges=(Edge(0, 1, "ARG1"),)) for number in range(40)]
+    (tmp_path / "data" / "eds-eng").mkdir(parents=True)
+    dump(train, tmp_path / "data" / "eds-eng" / "train-more.mrp.gz", "mrp")
+    (tmp_path / "data" / "eds-eng" / "train.conllu.gz").write_bytes(b"no graphs")
+    target = tmp_path / "toys"
+    assert main(["package", str(folder), "-o", str(target), "--data", str(tmp_path / "data"), "--no-scores"]) == 0
+    words = Parser.load(target).treebanks["eds-eng"].vocabulary
+    assert words.signatures.barred["compound"] == ("CARG",)
 
 
 def test_without_data_nothing_is_measured(folder, tmp_path):

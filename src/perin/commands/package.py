@@ -6,7 +6,8 @@ a multilingual encoder keeps only those pieces of its vocabulary that the model'
 With --data, the model is scored on the dev graphs of its treebanks, the card has the scores, and --bits auto compares
 8 with 32 bits: eight are used unless F1 falls on a treebank by more than 0.1 and by more than chance explains, and also
 in the heads of those treebanks where it then does not fall so.  Temperatures for the probabilities of nodes, edges and
-labels are chosen on the same graphs.  Without --data nothing is measured.
+labels are chosen on the same graphs.  A model that was trained without property signatures gets those of the training
+graphs in --data.  Without --data nothing is measured.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="with --bits 8, the treebanks whose heads compute with eight bits as well (default: as it is)",
     )
-    add("--data", type=Path, metavar="FOLDER", help="folder of treebanks, each a folder NAME with a file dev.*")
+    add(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of treebanks, each a folder NAME with files train* and dev.*",
+    )
     add("--limit", type=count, metavar="N", help="measure with only the first N dev graphs of each treebank")
     add("--budget", type=float, default=5.0, metavar="SECONDS", help="search time for the score of a graph")
     add("--note", default="", metavar="TEXT", help="a sentence or two that the card begins with")
@@ -77,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         read = read.only(arguments.treebanks)
     gold: dict[str, list[Graph]] = {}
     if arguments.data is not None:
+        read = _with_signatures(read, arguments.data)
         found = {name: dev_graphs(arguments.data, name, arguments.limit) for name in read.treebanks}
         gold = {name: graphs for name, graphs in found.items() if graphs}
     read = replace(read, quantization=_quantization(arguments, read, gold))
@@ -111,6 +118,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.wheel is not None:
         _say(f"wrote {write_wheel(arguments.output, arguments.output.parent, arguments.wheel)}")
     return 0
+
+
+def _with_signatures(read: ModelFolder, data: Path) -> ModelFolder:
+    """The model with property signatures of its training graphs where it was trained without them."""
+    from dataclasses import replace
+
+    from perin.frameworks import learn_signatures
+    from perin.frameworks.signatures import Signatures
+    from perin.parsing.evaluation import training_graphs
+
+    treebanks = dict(read.treebanks)
+    for name, treebank in read.treebanks.items():
+        if treebank.vocabulary.signatures == Signatures():
+            _say(f"{name}: learning property signatures")
+            vocabulary = learn_signatures(training_graphs(data, name), treebank.vocabulary)
+            treebanks[name] = replace(treebank, vocabulary=vocabulary)
+    return replace(read, treebanks=treebanks)
 
 
 def _quantization(arguments: argparse.Namespace, read: ModelFolder, gold: Mapping[str, list[Graph]]) -> Quantization:

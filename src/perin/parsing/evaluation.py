@@ -100,6 +100,13 @@ def dev_graphs(data: Path, treebank: str, limit: int | None = None) -> list[Grap
     return [] if path is None else list(load(path, report=Tolerant()))[:limit]
 
 
+def training_graphs(data: Path, treebank: str) -> Iterator[Graph]:
+    """The training graphs of a treebank in a folder of treebanks, from all its files that hold graphs."""
+    for path in sorted((data / treebank).glob("train*")):
+        if {".mrp", ".umr"} & set(path.suffixes):
+            yield from load(path, report=Tolerant())
+
+
 def dev_scores(parser: Parser, gold: Sequence[Graph], *, budget: float) -> DevScores:
     """F1 of a parser on some graphs, from plain text."""
     graphs = parse_treebank(parser, gold, report=Tolerant(), probabilities=True)
