@@ -87,8 +87,8 @@ def convert(
 ) -> int:
     """Read the graphs of one file and write them to another; returns how many were written.
 
-    ``read`` and ``write`` name the formats where the file names don't tell.  With a ``report``, what is wrong with a
-    graph is told to it and the graph is left out; without one it is raised.
+    ``read`` and ``write`` name the formats where the file names don't tell.  With a ``report``, the faults of a
+    graph go to it and the graph is left out; without one they are raised.
     """
     count = 0
 

@@ -110,7 +110,7 @@ def select(
 
 
 def differences(golds: Iterable[Graph], systems: Iterable[Graph], report: Report) -> Iterator[Sketch]:
-    """Each gold graph compared with the system's graph that it is scored against, or with an empty one for want of it.
+    """Each gold graph compared with the system's graph for it, or with an empty one if there is none.
 
     Nodes are paired by the best correspondence under the MRP metric, whose F1 is shown.
     """

@@ -3,7 +3,7 @@
 Metrics: mrp (the official MRP score, with the correspondence of nodes solved exactly), mrp-max (the same without the
 official search's dependence on node order), smatch (AMR, exact) and smatch-fine (with its fine-grained scores),
 edm (EDS), ucca (UCCA), sdp (DM, PSD), umr (mrp, smatch, alignments, triples of the document level).  Graphs are
-compared by id, framework and language; oddities of the input are told on standard error, three of each kind.  Several
+compared by id, framework and language; oddities are printed on standard error, three of each kind.  Several
 frameworks or languages get a line each, means and a total; several systems get tables.
 Exit code: 0 scored, 1 no graph of a system belongs to a gold graph, 2 nothing could be done.
 """

@@ -1,4 +1,4 @@
-"""What is wrong in a system's graphs: items that are missing and items that are too many, as JSON or as drawings."""
+"""What is wrong in a system's graphs: missing and surplus items, as JSON or as drawings."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from perin.scoring.reading import Source, pair, read_gold, read_system
 from perin.scoring.result import GraphScore, Result
 
 BUDGET = 10.0
-"""The search for the correspondence of one pair of graphs may do the work of about so many seconds.
+"""Default budget of the search for one pair of graphs, in seconds of work.
 
 It counts steps instead of looking at a clock, so that scores depend neither on the machine nor on its load.
 """
@@ -176,7 +176,7 @@ def score_pair(each: Pair, metric: Metric, budget: float) -> GraphScore:
 
 
 CHUNK = 8
-"""So many pairs are sent to a process at once."""
+"""Pairs that are sent to a process at once."""
 
 
 def score_in_parallel(pairs: Sequence[Pair], metric: str, jobs: int, budget: float) -> Iterator[GraphScore]:

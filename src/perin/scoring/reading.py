@@ -28,7 +28,7 @@ _NO_TIME = "has no 'time' of the form YYYY-MM-DD, so official scorers ignore the
 
 
 ANCHORED = 4_000_000
-"""The most characters that the nodes of a graph may cover in all: metrics compare sets of characters."""
+"""The most characters that the nodes of a graph may cover together: metrics compare sets of characters."""
 
 
 def read_gold(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:

@@ -1,4 +1,4 @@
-"""What scoring returns: counts by graph, added up by framework and language and in all."""
+"""What scoring returns: counts of each graph, and their sums by framework and language and over all graphs."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _nested_all(numbers: dict[str, dict[str, float]]) -> dict[str, Any]:
 
 
 def _nested(data: dict[str, Any], key: str, numbers: dict[str, float], *, flat: bool = False) -> None:
-    """Put numbers under a key, of which dots nest the parts."""
+    """Put numbers under a key; a dot in the key nests them."""
     if not flat:
         *outer, key = key.split(".")
         for part in outer:

@@ -257,7 +257,7 @@ IMPLIED = {"framework": "eds", "flavor": 1}
 CONSTANT = "CARG"
 """The property that has a place of its own."""
 UNSPECIFIC = "u"
-"""The type of a node of which no type is known."""
+"""The type of a node whose type is not known."""
 TOPS = "tops"
 """The field that lists the tops where there are several."""
 

@@ -1,4 +1,4 @@
-"""Two graphs in one drawing: what a system's graph has right (matched), lacks (missing) and has too much (extra).
+"""Two graphs in one drawing: what a system's graph has right (matched), lacks (missing) and has in surplus (extra).
 
 Items are compared in the normal form of the MRP metric: inverse edges turned round, anchors as sets of characters,
 case ignored.

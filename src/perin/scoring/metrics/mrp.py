@@ -27,7 +27,7 @@ _TIES: tuple[Mapping[str, int], ...] = tuple(
 )
 
 MRP_LEVELS = (_OFFICIAL, _REPORTED_LESS_OFFICIAL, *_TIES)
-"""What is maximised: the official count; then the reported one, of which the difference is left; then type by type."""
+"""What is maximised: the official count, then its difference to the reported one, then each type in turn."""
 MRP_MAX_LEVELS = (_REPORTED, *_TIES)
 
 

@@ -147,7 +147,7 @@ class Ascent:
         return np.where(part.allowed, weights.reshape(problem.shape), 0)
 
     def tighten(self, part: Subproblem, known: float, rounds: int) -> tuple[Subproblem, Relaxed] | None:
-        """Lower the bound and forbid cells for so many rounds; None once no map can be worth more than ``known``."""
+        """Lower the bound and forbid cells, round by round; None once no map can be worth more than ``known``."""
         problem = self.problem
         goal = known + problem.grain
         previous = np.inf

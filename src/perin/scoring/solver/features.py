@@ -25,7 +25,7 @@ TABLE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class NodeFeature:
-    """``matches[i, j]``: what pairing gold node i with system node j gives; ``most``: no map gives more in all."""
+    """``matches[i, j]``: what pairing gold node i with system node j gives; ``most``: no map gives more."""
 
     matches: Floats
     most: float
@@ -70,7 +70,7 @@ def attribute_arcs(items: Items) -> list[Arc]:
 
 
 def link_arcs(items: Items) -> list[Arc]:
-    """Edge attributes as the official search sees them: whatever the label of their edge, once a node pair."""
+    """Edge attributes as the official search sees them: without the label of their edge, once per node pair."""
     links = {(source, target, (name, value)): None for source, target, _, name, value in items.attributes}
     return list(links)
 

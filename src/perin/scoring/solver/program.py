@@ -90,7 +90,7 @@ def arc_rows(arcs: ArcPairs, pairs: Integers, columns: Integers, first: int) -> 
 def dominance_rows(demands: Dominance, allowed: Booleans, columns: Integers) -> Rows:
     """UCCA's demands: if i goes to j, then k goes below j.
 
-    Instead of a row for each two cells that exclude each other, a row for each largest set of which every two do.
+    Each row is a maximal set of cells that exclude each other, which says more than a row for each pair.
     """
     pairs = zip(demands.upper.tolist(), demands.lower.tolist(), strict=True)
     nested = (_nested_rows(i, k, demands.below, allowed) for i, k in pairs)
@@ -151,7 +151,7 @@ def _exclusive(first: Booleans, first_cells: Integers, second: Booleans, second_
 OPTIONS: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "presolve": "off"}
 """Presolving costs more than it saves here."""
 PATIENCE = 4
-"""So many iterations for each row and column: many more than programs need that end at all in reasonable time."""
+"""Iterations per row and column before a program is given up; those that end at all need far fewer."""
 DUAL, PRIMAL = 1, 4
 """The simplex algorithms: after new bounds the last optimum is a start for the one, after new costs for the other."""
 
@@ -288,7 +288,7 @@ TOLERANCE = 1e-4
 FRACTION = 1e-6
 """A cell that is used by less than this is not used."""
 ROUNDING = 4
-"""One in so many optima is rounded to a map."""
+"""Every fourth optimum is rounded to a map."""
 
 _Case: TypeAlias = tuple[float, float, dict[int, float]]
 """What a heap sorts by, the bound and the age, both negative; and the columns that are fixed."""

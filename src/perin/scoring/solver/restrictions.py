@@ -170,7 +170,7 @@ def _overlap(gold: Items, system: Items, gold_below: Booleans, system_below: Boo
 
 
 _BLOCK = 4096
-"""Characters of which the overlap is counted at once."""
+"""Characters whose overlap is counted at once."""
 
 
 def _covered_length(gold: Items, system: Items) -> int:

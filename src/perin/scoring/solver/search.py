@@ -103,7 +103,7 @@ def _without_empty_pairs(image: Integers, gains: Floats) -> Integers:
 
 ROOT_ROUNDS = 8
 ROUNDS = 4
-"""So many times the bound of the whole problem is lowered, and that of each case."""
+"""Rounds of lowering the bound of the whole problem, and of each case."""
 
 
 OPEN_BYTES = 2**28
@@ -149,7 +149,7 @@ class Branching:
         return cells
 
     def search(self, cases: int) -> bool:
-        """Look at so many cases at most; whether the best known map is proven to be the best."""
+        """Look at no more than this number of cases.  True if the best known map is proven to be the best."""
         while self._open:
             if cases <= 0 or self._work.over or self._is_full():
                 return False

@@ -21,9 +21,9 @@ from perin.scoring.solver.restrictions import ucca_restrictions, ucca_restrictio
 from perin.scoring.solver.search import Branching
 
 CASES = 40
-"""So many cases are looked at before linear programs take over: about as much work as the first of those."""
+"""Cases that branching looks at before linear programs take over: about as much work as the first program."""
 DEMANDING_CASES = 3
-"""The same where there are UCCA's demands, of which the bounds of branching know nothing."""
+"""The same under UCCA's demands, which the bounds of branching do not see."""
 
 
 CELLS = 4_000_000
@@ -36,8 +36,8 @@ def best_correspondence(
 ) -> Solution:
     """The nodes of two graphs that correspond: what is best on the levels, in their order, under official restrictions.
 
-    ``monotone``: the order of nodes is kept.  ``ucca``: what is below a node stays below it, as far as the official
-    tool demands.
+    ``monotone``: the map keeps the order of nodes.  ``ucca``: what is below a node stays below it where the official
+    tool demands this.
     """
     names = dict.fromkeys(name for level in levels for name in level)
     if not fits(gold, system, names) or (ucca and not ucca_restrictions_fit(gold, system)):
@@ -96,7 +96,7 @@ def fits(gold: Items, system: Items, names: Iterable[str]) -> bool:
 
 
 NEIGHBOURHOOD = 3
-"""So many edges away nodes are told apart by."""
+"""Nodes are told apart by what is up to so many edges away."""
 
 
 def rough_correspondence(gold: Items, system: Items, *, monotone: bool = False, ucca: bool = False) -> Solution:
