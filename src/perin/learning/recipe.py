@@ -49,15 +49,17 @@ class TreebankRecipe:
         (), "CoNLL-U or companion files for the training graphs; none: our own tokenizer"
     )
     dev_tokens: tuple[str, ...] = option((), "the same for the dev graphs")
-    queries: int = option(4, "queries a token", **POSITIVE)
-    limit: int | None = option(None, "use only so many training graphs, the first ones", **POSITIVE)
+    queries: int = option(4, "queries per token", **POSITIVE)
+    limit: int | None = option(None, "use only the first N training graphs", **POSITIVE)
     exclude: str | None = option(None, "a file of graph ids to leave out of training, in the last column of each line")
     repeat: int = option(1, "how often a training graph is seen in an epoch", **POSITIVE)
     text_case: bool = option(
         False,
         "write property values as the text does where a token equals them but for case (lower-case treebanks)",
     )
-    vallex: str | None = option(None, "a valency lexicon (PDT-Vallex, EngVallex) whose frames nodes may have, too")
+    vallex: str | None = option(
+        None, "a valency lexicon (PDT-Vallex, EngVallex) that adds frames to those of the training graphs"
+    )
     translation: str = option(
         "none",
         "how lemmas are translated where labels are in another language than the text (German DRG): 'none', 'learned' "
@@ -91,8 +93,8 @@ class LearningSettings:
         check=lambda value: value >= 1,
         must="1 or greater",
     )
-    sentences: int = option(16, "most sentences in a batch", **POSITIVE)
-    cost: float = option(1600.0, "most work in a batch: its sentences times the cost of the largest one", **POSITIVE)
+    sentences: int = option(16, "maximum number of sentences in a batch", **POSITIVE)
+    cost: float = option(1600.0, "maximum cost of a batch: its sentences times the cost of the largest one", **POSITIVE)
     accumulation: int = option(2, "batches whose gradients are added up for one optimizer step", **POSITIVE)
     encoder_rate: float = option(6e-5, "peak learning rate of a pretrained encoder", **NOT_NEGATIVE)
     rate: float = option(6e-4, "peak learning rate of everything else", **POSITIVE)
@@ -102,7 +104,7 @@ class LearningSettings:
     warmup: int = option(6000, "steps over which learning rates rise", **NOT_NEGATIVE)
     schedule: Decay = option("inverse-sqrt", "how learning rates fall after the warm-up")
     beta2: float = option(0.98, "second momentum of AdamW", **PROBABILITY)
-    clip: float = option(1.0, "largest norm of all gradients together; 0: no clipping", **NOT_NEGATIVE)
+    clip: float = option(1.0, "clip gradients to this norm over all weights; 0: no clipping", **NOT_NEGATIVE)
     average: float = option(0.0, "decay of the exponential moving average of the weights; 0: none", **PROBABILITY)
     label_smoothing: float = option(0.1, "probability taken from the right labels and spread over all", **PROBABILITY)
     focal: float = option(2.0, "exponent of the focal factor of the label loss; 0: none", **NOT_NEGATIVE)
@@ -124,10 +126,10 @@ class LearningSettings:
     balance_rate: float = option(1e-3, "learning rate of the loss weights", **NOT_NEGATIVE)
     anchor_masking: bool = option(True, "match a node only with the queries of its anchored tokens")
     tie_breaking: bool = option(True, "choose among nodes that labels and anchors can't tell apart by their edges")
-    checkpoint: int = option(
-        500, "optimizer steps between checkpoints (there is one after each epoch, too)", **POSITIVE
+    checkpoint: int = option(500, "optimizer steps between checkpoints; there is also one after each epoch", **POSITIVE)
+    longest: int = option(
+        150, "leave out training sentences with more tokens than this (they are counted and listed)", **POSITIVE
     )
-    longest: int = option(150, "leave longer training sentences out (counted and listed), in tokens", **POSITIVE)
     precision: Literal["no", "bf16"] = option("no", "mixed precision, for a GPU")
 
 
@@ -137,8 +139,8 @@ class EvaluationSettings:
 
     every: int = option(1, "epochs between evaluations on dev", **POSITIVE)
     start: int = option(1, "the first epoch after which to evaluate", **POSITIVE)
-    limit: int | None = option(None, "use only so many dev graphs of each treebank, the first ones", **POSITIVE)
-    patience: int = option(0, "stop after so many evaluations without a better score; 0: never", **NOT_NEGATIVE)
+    limit: int | None = option(None, "use only the first N dev graphs of each treebank", **POSITIVE)
+    patience: int = option(0, "stop after this many evaluations without a better score; 0: never", **NOT_NEGATIVE)
     budget: float = option(2.0, "seconds that the scorer may spend on one graph", **POSITIVE)
 
 
@@ -148,12 +150,14 @@ class Recipe:
 
     name: str = required("what the run is called")
     treebanks: tuple[TreebankRecipe, ...] = required("treebanks to learn, jointly if there are several")
-    text: str = option("", "what the recipe is for, in a sentence")
+    text: str = option("", "what the recipe is for, in one sentence")
     data: str = option("../shared/data", "folder of the treebanks, relative to where you are")
     seed: int = option(
         1, "of all random numbers", check=lambda value: 0 <= value < 2**32, must="at least 0 and below 4294967296"
     )
-    start: str | None = option(None, "a model to start from (a path, a name or one on the hub), as far as it fits")
+    start: str | None = option(
+        None, "a model to start from: a path, a name, or one on the hub; weights that do not fit are new"
+    )
     network: NetworkSettings = section(NetworkSettings, "sizes and dropouts of the network")
     learning: LearningSettings = section(LearningSettings, "the training loop")
     evaluation: EvaluationSettings = section(EvaluationSettings, "evaluation on dev")
@@ -179,7 +183,7 @@ def described_recipes() -> list[tuple[str, str]]:
 
 
 def load_recipe(name_or_path: str | os.PathLike[str], assignments: Sequence[str] = ()) -> Recipe:
-    """A recipe from the box or from a file, with ``key=value`` assignments applied, checked as far as it can be."""
+    """A recipe from the box or from a file, with ``key=value`` assignments applied, and checked."""
     path = Path(name_or_path)
     boxed = BOX / f"{name_or_path}.toml"
     if not path.suffix and boxed.exists():
@@ -222,7 +226,7 @@ def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(recipe: Recipe) -> None:
-    """Combinations that can't work, and files that are not there."""
+    """Refuse combinations that can't work and files that are not there."""
     if not recipe.name or {"/", "\\"} & set(recipe.name):
         raise UsageError(f"name must be one that a folder can have, not {recipe.name!r}")
     if not recipe.treebanks:
@@ -245,8 +249,8 @@ def _check(recipe: Recipe) -> None:
             )
         if not network.width and network.scratch_width % network.heads:
             raise UsageError(
-                f"network.scratch_width {network.scratch_width}, the width of the decoder, too, can't be divided by "
-                f"network.heads {network.heads}"
+                f"network.scratch_width {network.scratch_width} is also the width of the decoder "
+                f"and can't be divided by network.heads {network.heads}"
             )
 
 

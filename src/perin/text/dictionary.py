@@ -54,7 +54,7 @@ def _english_rows() -> dict[str, str]:
 
 
 def word_forms(language: str) -> list[str]:
-    """The forms in the dictionary of a language, with a capital as at the beginning of a sentence, too."""
+    """The forms in the dictionary of a language, each also with a capital, as at the beginning of a sentence."""
     if language == "zho":
         return list(chinese_words()[0])
     from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictionaryFactory

@@ -271,7 +271,7 @@ def default_memory(model: str) -> Path:
 
 @cache
 def local_translator(model: str) -> MarianTranslator | None:
-    """The translator of a model that was downloaded before, or None, with a warning, where it is not to be had."""
+    """The translator of a model that was downloaded before, or None, with a warning, if it can't be loaded."""
     translator = MarianTranslator(model, local=True)
     try:
         translator.load()

@@ -1,4 +1,4 @@
-"""Examples, the batches of an epoch, and the targets of a batch put together."""
+"""Examples, the batches of an epoch, and the targets of a batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 class TargetBatch:
     """The targets of one or more sentences of a treebank; nodes, tokens and queries are packed as in the network.
 
-    ``queries`` is Q, the number of queries a token: packed query q belongs to packed token q // Q.
+    ``queries`` is Q, the number of queries per token: packed query q belongs to packed token q // Q.
     """
 
     def __init__(self, targets: Sequence[Target], queries: int) -> None:
@@ -39,7 +39,7 @@ class TargetBatch:
         self.query_layout = self.tokens.repeated(queries)
 
     def joined(self, field: Callable[[Target], NDArray[Any] | None], starts: Ints | None = None) -> NDArray[Any]:
-        """A field of all targets one after the other; with ``starts``, increased by each sentence's."""
+        """A field of all targets, concatenated; with ``starts``, each sentence's values are shifted by its start."""
         parts = [_present(field(target)) for target in self.targets]
         if starts is not None:
             parts = [part + start for part, start in zip(parts, starts, strict=True)]
@@ -96,7 +96,7 @@ class TargetBatch:
 
     @cached_property
     def groups(self) -> Ints:
-        """[nodes]: nodes of one sentence with the same number are told apart by their edges only."""
+        """[nodes]: nodes of one sentence with the same number differ in their edges only."""
         return self.joined(tie_groups, self.nodes.starts)
 
     def _padded(self, field: Callable[[Target], Bools | None]) -> Bools:
@@ -157,7 +157,7 @@ class Batch:
 
 
 def collate(examples: Sequence[Example], preparation: Preparation, queries: Mapping[str, int]) -> Batch:
-    """A batch of examples; ``queries`` a token of each treebank."""
+    """A batch of examples; ``queries`` per token of each treebank."""
     sentences = {
         treebank: np.array([i for i, example in enumerate(examples) if example.treebank == treebank], dtype=np.int64)
         for treebank in sorted({example.treebank for example in examples})
@@ -169,7 +169,7 @@ def collate(examples: Sequence[Example], preparation: Preparation, queries: Mapp
     return Batch(preparation.collate([example.input for example in examples]), targets, sentences)
 
 
-# The batches of an epoch: sentences of one treebank and of like cost, so that little is padded and none is dear.
+# The batches of an epoch: sentences of one treebank and of similar cost, so that there is little padding.
 
 
 def epoch_batches(
@@ -201,7 +201,7 @@ def epoch_batches(
 
 
 def share(batch: Sequence[int], costs: Sequence[float], rank: int, processes: int) -> list[int]:
-    """The part of a batch that one of several processes works on: all parts together are the batch, of like cost.
+    """The part of a batch for one of several processes; the parts make up the batch and cost about the same.
 
     >>> [share([0, 1, 2], [9.0, 3.0, 3.0], rank, 2) for rank in (0, 1)]
     [[0], [1, 2]]
@@ -216,7 +216,7 @@ def share(batch: Sequence[int], costs: Sequence[float], rank: int, processes: in
 
 
 def prefetched(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 2) -> Iterator[Made]:
-    """``map(make, items)``, made by a thread of its own a little ahead of its use.
+    """``map(make, items)``, computed a little ahead by a thread of its own.
 
     >>> list(prefetched([1, 2, 3], str))
     ['1', '2', '3']

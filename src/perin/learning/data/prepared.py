@@ -1,7 +1,7 @@
 """Prepared training data on disk, by the content that they were made from, so that the next run starts at once.
 
-A file holds vocabularies, prepared sentences and targets of all treebanks of a recipe.  Arrays of like kind are put
-one after the other; nothing in it is executed when it is loaded.
+A file holds vocabularies, prepared sentences and targets of all treebanks of a recipe.  Arrays of one kind are
+concatenated; nothing in it is executed when it is loaded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Prepared:
 def content_key(recipe: Recipe) -> str | None:
     """A hash of everything that prepared data depend on, this package's code included.
 
-    None where a framework is not this package's, so that nobody knows what it depends on.
+    None for a framework of somebody else's: we don't know what it depends on.
     """
     if not {treebank.framework for treebank in recipe.treebanks} <= set(NAMES):
         return None
@@ -106,7 +106,7 @@ def save_prepared(path: Path, prepared: Prepared) -> bool:
 
 
 def load_prepared(path: Path) -> Prepared | None:
-    """What :func:`save_prepared` wrote; None where there is no such file, or a damaged one."""
+    """What :func:`save_prepared` wrote; None if the file is missing or damaged."""
     content = read_cached(path)
     if content is None:
         return None

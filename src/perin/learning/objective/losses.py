@@ -1,4 +1,4 @@
-"""What the heads say in training, and the losses of it."""
+"""Outputs of the heads in training, and their losses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perin.network.layout import pick
 
 @dataclass(frozen=True, eq=False)
 class QueryOutputs:
-    """What decides the matching: of all queries of a batch."""
+    """What decides the matching, for all queries of a batch."""
 
     labels: Tensor
     """[queries, R + 1]: log-probabilities."""

@@ -1,4 +1,4 @@
-"""Nodes that labels and anchors can't tell apart, told apart by what else the network says of them.
+"""Nodes that labels and anchors can't tell apart are matched by everything else that the network predicts.
 
 The matching depends on labels and anchors only, so among nodes that are equal in both it is arbitrary.  Here such nodes
 are rearranged on the queries that were found for them, so that the likelihood of edges, edge labels and attributes

@@ -80,7 +80,7 @@ def check_recipe(folder: Path, recipe: Recipe, *, resume: bool) -> None:
     try:
         before = as_dict(build(Recipe, _read(path)))
     except UsageError as error:
-        raise InputError(f"no recipe of a run: {error}; start the run anew", source=str(path)) from None
+        raise InputError(f"not the recipe of a run: {error}; start a new run", source=str(path)) from None
     changed = sorted(_differences(before, as_dict(recipe)))
     if changed:
         raise UsageError(f"{folder} holds a run of another recipe ({', '.join(changed)} differ); use that one")
@@ -107,7 +107,7 @@ def claim(folder: Path, recipe: Recipe, corpus: Corpus) -> None:
 def fingerprint(recipe: Recipe, corpus: Corpus) -> dict[str, str]:
     """A hash of each file that a run reads, and of what was learned from them: classes, rules, number of examples.
 
-    The latter changes with the code, too, for instance after an update of this package.
+    The latter also changes with the code, for instance after an update of this package.
     """
     found = {name: _digest(recipe.path(name).read_bytes()) for name in recipe_files(recipe)}
     for treebank in corpus.treebanks:
@@ -127,7 +127,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise InputError("no JSON object; start the run anew in another folder", source=str(path))
+        raise InputError("no JSON object; start a new run in another folder", source=str(path))
     return data
 
 

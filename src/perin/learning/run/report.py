@@ -114,7 +114,7 @@ def _summary(entries: Sequence[Mapping[str, Any]], corpus: Corpus, model: Model,
         ("best epoch", f"{model.notes.get('epoch', 'last')} of {last.get('epoch', '?')}"),
         ("optimizer steps", last.get("step", "?")),
         ("time in training steps", duration(last.get("seconds", 0.0))),
-        ("sentences a second", f"{speeds[-1]:.1f}" if speeds else "?"),
+        ("sentences per second", f"{speeds[-1]:.1f}" if speeds else "?"),
         ("training sentences", len(corpus.examples)),
         ("weights", f"{sum(weight.numel() for weight in model.network.parameters()):,}"),
         ("data problems", len(corpus.problems)),
@@ -188,7 +188,7 @@ def _worst(gold: Sequence[Graph], system: Sequence[Graph], result: Result) -> st
         title = f"{wanted.id} (F1 {100 * f1:.1f}): {wanted.input or ''}"
         start = "<details>" if parts else "<details open>"
         parts.append(f'{start}<summary>{escape(title)}</summary><div class="wide">{picture}</div></details>')
-    lead = f"Of those with at most {LARGEST} nodes.  Items that the parser misses are red, surplus ones blue."
+    lead = f"Among those with at most {LARGEST} nodes.  Items that the parser misses are red, surplus ones blue."
     return f"<p>{lead}</p>{''.join(parts)}"
 
 

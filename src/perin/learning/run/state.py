@@ -1,6 +1,6 @@
 """The state of a run: all that is needed to resume it as if it had never stopped.
 
-Random numbers need no state of their own: dropout is seeded anew at each step, and batches depend on seed and epoch.
+Random numbers need no state of their own: dropout is seeded again at each step, and batches depend on seed and epoch.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class State:
             return False
         if not files.is_dir():
             others = sorted(path.name for path in folder.glob(f"{PREFIX}*"))
-            there = f"; {', '.join(others)} is there: name it in {POINTER}" if others else "; start the run anew"
+            there = f"; {', '.join(others)} is there: name it in {POINTER}" if others else "; start a new run"
             raise ModelError(f"{folder / POINTER} names {files.name}, which is not there{there}")
         try:
             data: dict[str, Any] = json.loads((files / "progress.json").read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ class State:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
             raise ModelError(
                 f"the checkpoint {files} can't be used ({type(error).__name__}: {one_line(str(error))[:200]}); "
-                f"name an older one in {POINTER}, or start the run anew"
+                f"name an older one in {POINTER}, or start a new run"
             ) from None
         return True
 

@@ -223,7 +223,7 @@ class Trainer:
     def _divergence(self) -> UsageError:
         return UsageError(
             f"the loss has diverged: no finite gradient in the last {self.skipped} steps before step "
-            f"{self.state.progress.step + 1}; begin anew with lower learning.rate and learning.encoder_rate"
+            f"{self.state.progress.step + 1}; start a new run with lower learning.rate and learning.encoder_rate"
         )
 
     def _updates(self, epoch: int) -> list[list[list[int]]]:
