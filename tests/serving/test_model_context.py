@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ pytest.importorskip("mcp", reason="the tools for language models need the packag
 
 from mcp import Client
 
+from perin.commands.main import main
 from perin.errors import ModelError
 from perin.graphs import Graph, Node, loads
 from perin.serving.model_context import create_server
@@ -93,3 +95,11 @@ def test_score_draw_and_validate():
     error, text = call("validate", graphs="nonsense")
     assert error
     assert "line 1" in text
+
+
+def test_a_missing_package_is_named(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "perin.serving.model_context", raising=False)
+    for name in ("mcp", "mcp.server"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(["serve", "--mcp"]) == 2
+    assert "pip install 'perin[mcp]'" in capsys.readouterr().err
