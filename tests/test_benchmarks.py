@@ -1,0 +1,149 @@
+"""Benchmarks whose output others build on: the rows of the ablation, German training graphs from another notation."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from perin.graphs import Graph, load
+from perin.learning.recipe import BOX, Recipe, TreebankRecipe
+from perin.learning.schema import as_dict, build, override
+from perin.scoring import score
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def beside(monkeypatch):
+    """Benchmarks import each other by name."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield
+    for name in ("ablation", "german_silver", "machine", "paper"):
+        sys.modules.pop(name, None)
+
+
+def test_each_row_of_the_ablation_changes_what_its_name_says():
+    ablation = importlib.import_module("ablation")
+    base = as_dict(Recipe("x", (TreebankRecipe("eds", "eng", ("train.mrp",)),)))
+
+    def changed(variant: str) -> set[str]:
+        full, other = (as_dict(build(Recipe, override(base, ablation.VARIANTS[name]))) for name in ("full", variant))
+        return {
+            f"{part}.{key}"
+            for part in ("network", "learning")
+            for key in full[part]
+            if full[part][key] != other[part][key]
+        }
+
+    assert {variant: changed(variant) for variant in ablation.VARIANTS if variant.startswith("w/o")} == {
+        "w/o mixture of softmaxes": {"network.mixture"},
+        "w/o focal loss": {"learning.focal"},
+        "w/o balanced losses": {"learning.balance"},
+        "w/o balanced losses, by node": {"learning.balance", "learning.per_node"},
+        "w/o anchor masking": {"learning.anchor_masking"},
+        "w/o tie-breaking": {"learning.tie_breaking"},
+        "w/o character embeddings": {"network.character_embeddings"},
+        "w/o layer dropout": {"network.layer_dropout"},
+    }
+    assert (BOX / "small-eds.toml").exists()
+
+
+def test_the_table_of_the_ablation_has_means_and_ranges(tmp_path):
+    ablation = importlib.import_module("ablation")
+    run = {"recipe": "r", "sentences": 9, "epochs": 1, "dev": 3, "minutes": 1.0}
+    lines = [
+        {**run, "variant": "full", "seed": 1, "scores": {"all": 50.0, "tops": 1.0}},
+        {**run, "variant": "full", "seed": 2, "scores": {"all": 60.0, "tops": 3.0}},
+        {**run, "variant": "w/o focal loss", "seed": 1, "scores": {"all": 40.0, "tops": 2.0}},
+    ]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    [table] = ablation.tables(ablation.read(tmp_path / "runs.jsonl"))
+    assert "| full | 2.00 | 55.00 (50.0 to 60.0) | 1.0 |" in table
+    assert "| w/o focal loss | 2.00 | 40.00 | 1.0 |" in table
+
+
+def triples(graph: Graph) -> set[tuple[str | None, ...]]:
+    """Roles by the labels at their ends, and for boxes by what they hold."""
+    labels = {node.id: node.label for node in graph.nodes}
+    held = {
+        node.id: " ".join(
+            sorted(labels[e.target] or "" for e in graph.edges if e.source == node.id and e.label == "in")
+        )
+        for node in graph.nodes
+    }
+    roles = {
+        (labels[a.source], labels[a.target], labels[b.target])
+        for a in graph.edges
+        for b in graph.edges
+        if a.label is None and b.label is None and a.target == b.source
+    }
+    boxes = {(held[e.source], e.label, held[e.target]) for e in graph.edges if e.label not in (None, "in")}
+    return roles | boxes
+
+
+STRENGTH = {("Bier", "beer.n.01"): 1.0, ("Teich", "pond.n.01"): 1.0, ("Arzt", "doctor.n.01"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "sbn", "expected"),
+    [
+        (
+            "Ich trank das Bier.",
+            "person.n.01 EQU speaker drink.v.01 Agent -1 Time +1 Patient +2 time.n.08 TPR now beer.n.01",
+            {("drink.v.01", "Agent", '"speaker"'), ("beer.n.01", "PRESUPPOSITION", "drink.v.01 time.n.08")},
+        ),
+        (
+            "Tom trank ein Bier.",
+            'male.n.02 Name "Tom Lee" drink.v.01 Agent -1 Time +1 Patient +2 time.n.08 TPR now beer.n.01',
+            {
+                ("male.n.02", "Name", '"tom~lee"'),
+                ("male.n.02", "PRESUPPOSITION", "beer.n.01 drink.v.01 time.n.08"),
+            },
+        ),
+        (
+            "Der Teich ist drei Meter tief.",
+            "pond.n.01 time.n.08 EQU now quantity.n.01 EQU 3 meter.n.01 Quantity -1 "
+            "deep.a.03 AttributeOf -4 Time -3 Value -1",
+            {
+                ("pond.n.01", "Attribute", "deep.a.03"),
+                ("measure.n.02", "Quantity", '"3"'),
+                ("measure.n.02", "Unit", "meter.n.01"),
+                ("deep.a.03", "Value", "measure.n.02"),
+            },
+        ),
+        (
+            "Alle lachten.",
+            "NEGATION <1 person.n.01 NEGATION <1 laugh.v.01 Agent -1 Time +1 time.n.08 TPR now",
+            {("", "CONDITION", "person.n.01"), ("person.n.01", "CONSEQUENCE", "laugh.v.01 time.n.08")},
+        ),
+        (
+            "Der Arzt lacht.",
+            "person.n.01 Role +1 doctor.n.01 laugh.v.01 Agent -2 Time +1 time.n.08 EQU now",
+            {("doctor.n.01 person.n.01", "PRESUPPOSITION", "laugh.v.01 time.n.08")},
+        ),
+    ],
+)
+def test_what_the_newer_notation_dropped_is_put_back(text, sbn, expected):
+    silver = importlib.import_module("german_silver")
+    found = triples(silver.converted("1", text, sbn, STRENGTH))
+    assert expected <= found, found
+
+
+@pytest.mark.slow
+def test_converted_documents_agree_with_the_training_graphs(shared):
+    silver = importlib.import_module("german_silver")
+    folder = shared / "data" / "drg-deu"
+    gold = {graph.input: graph for graph in load(folder / "train.mrp.gz")}
+    known = list(silver.documents(folder / "train-gold.sbn-lines.gz"))
+    strength = silver.learn_links(
+        ([token.lemma for token in silver.tokenize(text, "deu").tokens], silver.CONCEPT.findall(sbn))
+        for _, text, sbn in known
+    )
+    pairs = [(gold[document[1]], silver.converted(*document, strength)) for document in known if document[1] in gold]
+    graphs = [silver.replace(graph, id=wanted.id) for wanted, graph in pairs]
+    found = score([wanted for wanted, _ in pairs], graphs, "mrp", budget=0.5)
+    assert found.total.tallies["all"].f1 >= 0.95
