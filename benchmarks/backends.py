@@ -23,9 +23,10 @@ import torch
 from machine import describe
 from torch import Tensor, nn
 
+from perin.inference.eager import Eager
 from perin.inference.encoders import SubwordEncoder
 from perin.inference.parts import Parameters
-from perin.inference.tape import Eager, Tape
+from perin.inference.tape import Tape
 from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.native import library as native_library
 from perin.network.encoders.bert import Bert

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.inference.layers import LARGEST_SUM, Linear, Norm, rounded
-from perin.inference.tape import ACTIVATIONS, Eager, Tape
+from perin.inference.arithmetic import ACTIVATIONS
+from perin.inference.eager import Eager
+from perin.inference.layers import LARGEST_SUM, Linear, Norm, quantize
+from perin.inference.tape import Tape
 from perin.native import LEVELS, library
 
 pytestmark = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
@@ -37,7 +39,7 @@ def test_linear_layers(level, bits, rows, inputs, outputs, bias, seed):
 @settings(max_examples=60)
 def test_no_sum_of_four_products_overflows(inputs, outputs, seed, exponent):
     weights = (random(outputs, inputs, seed=seed).astype(np.float64) ** 3 * 10**exponent).astype(np.float32)
-    whole, scales = rounded(weights)
+    whole, scales = quantize(weights)
     padded = np.pad(whole.astype(int), ((0, 0), (0, -inputs % 8))).reshape(outputs, -1, 8)
     quads = np.stack((padded[..., [0, 1, 4, 5]], padded[..., [2, 3, 6, 7]]))
     sums = np.maximum(np.maximum(quads, 0).sum(-1), -np.minimum(quads, 0).sum(-1))

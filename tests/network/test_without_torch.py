@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from perin.inference.eager import Eager
 from perin.inference.network import InferenceNetwork
-from perin.inference.tape import Eager, Tape
+from perin.inference.tape import Tape
 from perin.native import LEVELS, library
 from perin.network.encoders.sources import read_config
 from perin.network.inputs import Preparation

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.inference.arithmetic import Arithmetic, Value
+from perin.inference.eager import softmax
 from perin.inference.layers import Floats
-from perin.inference.parts import Attention, CharacterEmbedding, FeedForward, Parameters, Residual
-from perin.inference.tape import Arithmetic, Value, softmax
+from perin.inference.parts import Attention, CharacterEmbedding, Context, FeedForward, Parameters, Residual
 from perin.network.encoders.sources import first_position
 from perin.network.inputs import InputBatch, Sequences
 from perin.network.settings import NetworkSettings
@@ -33,11 +34,11 @@ class CharactersEncoder:
     def __call__(self, arithmetic: Arithmetic, batch: InputBatch) -> Value:
         """The contextual vectors of the tokens [tokens, D]."""
         assert batch.forms is not None
-        lengths = batch.tokens.lengths
+        context = Context(batch.tokens.lengths)
         x = self.embedding(arithmetic, *batch.forms)
         for attention, feedforward in self.layers:
-            x = attention(arithmetic, x, lengths)
-            x = feedforward(arithmetic, x, lengths)
+            x = attention(arithmetic, x, context)
+            x = feedforward(arithmetic, x, context)
         return arithmetic.norm(self.norm, x)
 
 
@@ -72,7 +73,7 @@ class SubwordEncoder:
         embedded = arithmetic.given(self.embeddings(ids, windows.places))
         states = [arithmetic.norm(self.embeddings.norm, embedded)]
         for layer in self.layers:
-            states.append(layer(arithmetic, states[-1], windows.lengths, len(ids)))
+            states.append(layer(arithmetic, states[-1], Context(windows.lengths), len(ids)))
         return states[1:]
 
 
@@ -107,9 +108,9 @@ class BertLayer:
         self.feedforward = FeedForward(parameters.of("feedforward"), activation)
         self.norm = parameters.norm("norm", epsilon)
 
-    def __call__(self, arithmetic: Arithmetic, x: Value, lengths: NDArray[np.int64], rows: int) -> Value:
+    def __call__(self, arithmetic: Arithmetic, x: Value, context: Context, rows: int) -> Value:
         """``x`` [rows, D]."""
         out = arithmetic.new(rows, len(self.norm.weight))
         with arithmetic.scratch():
-            x = arithmetic.norm(self.attention_norm, self.attention(arithmetic, x, lengths, added=x))
-            return arithmetic.norm(self.norm, self.feedforward(arithmetic, x, lengths, added=x), out)
+            x = arithmetic.norm(self.attention_norm, self.attention(arithmetic, x, context, added=x))
+            return arithmetic.norm(self.norm, self.feedforward(arithmetic, x, context, added=x), out)

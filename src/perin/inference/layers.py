@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float32]
 
 LARGEST_INPUT = 127
-"""Rounded inputs range from minus this to this."""
+"""Quantized inputs range from minus this to this."""
 LARGEST_SUM = 128
 """The positive weights of four inputs that are added in 16 bits add up to at most this, and so do the negative ones:
 255 (an input as the processor wants it, without sign) times this is less than 2 ** 15."""
@@ -50,7 +50,7 @@ class Linear:
         self.bits = bits
         if scales is None:
             weight = np.asarray(weight, dtype=np.float32)
-            weight, scales = rounded(weight) if bits == 8 else (weight, np.zeros(0, dtype=np.float32))
+            weight, scales = quantize(weight) if bits == 8 else (weight, np.zeros(0, dtype=np.float32))
         self._arrays = _packed(weight, scales, np.zeros(self.outputs) if bias is None else bias)
         self._structure = self._described()
 
@@ -132,10 +132,10 @@ class Norm:
         return result
 
 
-def rounded(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
+def quantize(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
     """Weights [D', D] as whole numbers [D', D] of eight bits, and of each output the scale [D'] to be multiplied with.
 
-    >>> rounded(np.array([[0.5, -1.0], [2.0, 2.0]], dtype=np.float32))
+    >>> quantize(np.array([[0.5, -1.0], [2.0, 2.0]], dtype=np.float32))
     (array([[  63, -126],
            [  63,   63]], dtype=int8), array([0.00793651, 0.03174603], dtype=float32))
     """

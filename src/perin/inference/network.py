@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence
+from perin.inference.arithmetic import Arithmetic, Ints, Value
+from perin.inference.eager import activated, softmax
 from perin.inference.encoders import CharactersEncoder, SubwordEncoder
 from perin.inference.layers import Floats, Linear
-from perin.inference.parts import Attention, CharacterEmbedding, FeedForward, Parameters, Residual
-from perin.inference.tape import Arithmetic, Ints, Value, activated, arithmetic, softmax
+from perin.inference.parts import Attention, CharacterEmbedding, Context, FeedForward, Parameters, Residual
+from perin.inference.tape import choose_arithmetic
 from perin.network.inputs import InputBatch
 from perin.network.settings import CHARACTERS, NetworkSettings
 from perin.network.sizes import HeadSizes, owner_name
@@ -88,7 +90,7 @@ class InferenceNetwork:
         self, batch: InputBatch, treebanks: Sequence[str], chosen: Arithmetic | None = None
     ) -> dict[str, list[Prediction]]:
         """What the network says about the sentences of a batch for some treebanks, from one pass of the encoder."""
-        chosen = chosen or arithmetic()
+        chosen = chosen or choose_arithmetic()
         encoding = self.encode(chosen, batch)
         return {name: self.predictions(chosen, encoding, name) for name in treebanks}
 
@@ -206,10 +208,11 @@ class Decoder:
 
     def __call__(self, chosen: Arithmetic, queries: Value, lengths: Ints, tokens: Value, token_lengths: Ints) -> Value:
         """``queries`` [query rows, D] and ``tokens`` [token rows, D] to hidden states h [query rows, D]."""
+        among_queries, with_tokens = Context(lengths), Context(lengths, tokens, token_lengths)
         for to_queries, to_tokens, feedforward in self.layers:
-            queries = to_queries(chosen, queries, lengths)
-            queries = to_tokens(chosen, queries, lengths, tokens, token_lengths)
-            queries = feedforward(chosen, queries, lengths)
+            queries = to_queries(chosen, queries, among_queries)
+            queries = to_tokens(chosen, queries, with_tokens)
+            queries = feedforward(chosen, queries, among_queries)
         return chosen.norm(self.norm, queries)
 
 
@@ -222,13 +225,13 @@ class LabelHead:
         if components > 1:
             self.prior, self.latent = parameters.linear("prior"), parameters.linear("latent")
 
-    def __call__(self, chosen: Arithmetic, h: Value, lengths: Ints, limit: float) -> Any:
+    def __call__(self, chosen: Arithmetic, h: Value, lengths: Ints, threshold: float) -> Any:
         """Which of the queries ``h`` [queries, D] become nodes, and their distributions."""
         if self.prior is None:
-            return chosen.labels(self.output, None, h, lengths, limit)
+            return chosen.labels(self.output, None, h, lengths, threshold)
         gates = chosen.array(chosen.linear(self.prior, h, "sigmoid"))
         prior = chosen.given(gates / gates.sum(1, keepdims=True))
-        return chosen.labels(self.output, prior, chosen.linear(self.latent, h, "tanh"), lengths, limit)
+        return chosen.labels(self.output, prior, chosen.linear(self.latent, h, "tanh"), lengths, threshold)
 
 
 class PairHead:

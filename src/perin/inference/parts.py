@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perin.errors import ModelError
+from perin.inference.arithmetic import Arithmetic, Ints, Value
 from perin.inference.layers import Floats, Linear, Norm
-from perin.inference.tape import Arithmetic, Ints, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,16 @@ class Parameters:
         return Norm(self.array(f"{name}.weight"), self.array(f"{name}.bias"), epsilon)
 
 
+class Context(NamedTuple):
+    """What a sublayer needs besides its input: which rows belong together, and what else they may look at."""
+
+    lengths: Ints
+    """Of the sequences that follow one another in the input."""
+    memory: Value | None = None
+    """[memory rows, D] that is attended to instead of the input itself."""
+    memory_lengths: Ints | None = None
+
+
 class Sublayer(Protocol):
     """What a residual connection goes around."""
 
@@ -75,14 +85,12 @@ class Sublayer(Protocol):
         self,
         arithmetic: Arithmetic,
         x: Value,
-        lengths: Ints,
-        memory: Value | None = None,
-        memory_lengths: Ints | None = None,
+        context: Context,
         *,
         added: Value | None = None,
         out: Value | None = None,
     ) -> Value:
-        """``x`` [rows, D] of sequences with some lengths; the result, plus ``added``, is [rows, D]."""
+        """``x`` [rows, D]; the result, plus ``added``, is [rows, D]."""
 
 
 class Attention:
@@ -99,14 +107,13 @@ class Attention:
         self,
         arithmetic: Arithmetic,
         x: Value,
-        lengths: Ints,
-        memory: Value | None = None,
-        memory_lengths: Ints | None = None,
+        context: Context,
         *,
         added: Value | None = None,
         out: Value | None = None,
     ) -> Value:
         """See :class:`Sublayer`."""
+        lengths, memory, memory_lengths = context
         queries = arithmetic.linear(self.query, x)
         memories = arithmetic.linear(self.memory, x if memory is None else memory)
         if self.rotary:
@@ -129,9 +136,7 @@ class FeedForward:
         self,
         arithmetic: Arithmetic,
         x: Value,
-        lengths: Ints,
-        memory: Value | None = None,
-        memory_lengths: Ints | None = None,
+        context: Context,
         *,
         added: Value | None = None,
         out: Value | None = None,
@@ -147,19 +152,11 @@ class Residual:
         self.norm = parameters.norm("norm")
         self.sublayer = sublayer
 
-    def __call__(
-        self,
-        arithmetic: Arithmetic,
-        x: Value,
-        lengths: Ints,
-        memory: Value | None = None,
-        memory_lengths: Ints | None = None,
-    ) -> Value:
+    def __call__(self, arithmetic: Arithmetic, x: Value, context: Context) -> Value:
         """``x`` [rows, D]."""
-        out = arithmetic.new(int(lengths.sum()), len(self.norm.weight))
+        out = arithmetic.new(int(context.lengths.sum()), len(self.norm.weight))
         with arithmetic.scratch():
-            normal = arithmetic.norm(self.norm, x)
-            return self.sublayer(arithmetic, normal, lengths, memory, memory_lengths, added=x, out=out)
+            return self.sublayer(arithmetic, arithmetic.norm(self.norm, x), context, added=x, out=out)
 
 
 class CharacterEmbedding:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError, UsageError
-from perin.inference.tape import arithmetic
+from perin.inference.tape import choose_arithmetic
 from perin.model.batches import BUDGET, MOST, cost, cut
 from perin.model.trained import TrainedModel
 from perin.native import library
@@ -165,7 +165,7 @@ def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) 
         inputs = model.preparation.batch(chosen)
         marks.append(time.process_time())
         if isinstance(model, TrainedModel):
-            steps = arithmetic()
+            steps = choose_arithmetic()
             encoding = model.network.encode(steps, inputs)
             steps.array(encoding.tokens)  # runs the steps so far
             marks.append(time.process_time())
