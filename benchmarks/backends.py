@@ -27,7 +27,7 @@ from perin.inference.eager import Eager
 from perin.inference.encoders import SubwordEncoder
 from perin.inference.parts import Parameters
 from perin.inference.tape import Tape
-from perin.model.batches import BUDGET, MOST, cost, cut
+from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.native import library as native_library
 from perin.network.encoders.bert import Bert
 from perin.network.encoders.sources import encoder_folder, read_config, weights_path
@@ -162,7 +162,7 @@ def batches(path: str, limit: int) -> list[tuple[Tensor, Layout]]:
     order = sorted(range(len(ids)), key=costs.__getitem__)
     return [
         (torch.tensor([id for index in batch for id in ids[index]]), Layout([len(ids[index]) for index in batch]))
-        for batch in cut(order, costs, budget=BUDGET, most=MOST)
+        for batch in cut(order, costs, budget=BUDGET, max_batch_size=MAX_BATCH_SIZE)
     ]
 
 

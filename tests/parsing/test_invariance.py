@@ -71,7 +71,7 @@ def test_a_thousand_sentences_in_any_batches_and_order(subject, sentences):
     shuffled = random.Random(0).sample(sentences, len(sentences))
     differing = set()
     for most in (1, 7):
-        results = list(subject.stream(shuffled, "all", "eng", probabilities=False, time=DATE, most=most))
+        results = list(subject.stream(shuffled, "all", "eng", probabilities=False, time=DATE, max_batch_size=most))
         assert [parsed.sentence.id for parsed in results] == [sentence.id for sentence in shuffled]
         differing |= {parsed.sentence.id for parsed in results if parsed.graphs != together[parsed.sentence.id]}
     close = 0

@@ -65,7 +65,9 @@ def test_graphs_do_not_depend_on_batches_order_or_threads(model, texts, framewor
     assert len({len(graph.nodes) for graph in whole}) > 1
     for threads, most in ((1, 1), (2, 3), (2, 64)):
         shuffled = random.Random(most).sample(sentences, len(sentences))
-        results = Parser(model, threads=threads).stream(shuffled, framework, probabilities=False, time=DATE, most=most)
+        results = Parser(model, threads=threads).stream(
+            shuffled, framework, probabilities=False, time=DATE, max_batch_size=most
+        )
         graphs = [parsed.graphs[0] for parsed in results]
         assert [graph.input for graph in graphs] == shuffled
         assert [replace(graph, id="") for graph in graphs] == [by_text[text] for text in shuffled]

@@ -8,7 +8,7 @@ import pytest
 
 from perin.errors import InputError
 from perin.graphs import Graph, Node, dumps
-from perin.parsing.reading import numbered, read_sentences
+from perin.parsing.reading import as_sentences, read_sentences
 from perin.text import tokenize
 
 CONLLU = """# sent_id = a
@@ -68,7 +68,7 @@ def test_standard_input_and_gzip(tmp_path, monkeypatch):
 def test_tokens_are_taken_as_they_are_and_bad_sentences_are_errors(tmp_path, tokens):
     path = tmp_path / ("tokens.txt" if tokens else "x.conllu")
     path.write_text(CONLLU)
-    first, second, third, fourth = numbered(read_sentences(path, "eng", tokens=tokens), "eng")
+    first, second, third, fourth = as_sentences(read_sentences(path, "eng", tokens=tokens), "eng")
     assert shown([second, fourth]) == [("b", "Cats sleep", 2), ("4", "Birds sing", 2)]
     assert [token.lemma for token in second.tokens] == ["cat", "sleep"]
     assert (first.line, third.line) == (4, 12)
@@ -104,6 +104,6 @@ def test_everything_gets_an_id():
         InputError("lost"),
         InputError("lost", graph="y"),
     ]
-    found = list(numbered(given, "eng"))
+    found = list(as_sentences(given, "eng"))
     assert [item.graph if isinstance(item, InputError) else item.id for item in found] == ["1", "x", "3", "4", "y"]
     assert {item.language for item in found if not isinstance(item, InputError)} == {"eng"}

@@ -14,7 +14,7 @@ def test_order_is_kept_and_batches_are_small(sizes, threads, most, budget):
         return [(number, [size for _, size in batch]) for number, _ in batch]
 
     items = list(enumerate(sizes))
-    found = list(in_order(items, lambda item: item[1], work, threads=threads, most=most, budget=budget))
+    found = list(in_order(items, lambda item: item[1], work, threads=threads, max_batch_size=most, budget=budget))
     assert [number for number, _ in found] == list(range(len(sizes)))
     for _, batch in found:
         assert len(batch) <= most

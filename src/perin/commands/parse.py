@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse; see the module's text for the exit code."""
     source = _source(arguments)
-    from perin.model.batches import MOST
+    from perin.model.batches import MAX_BATCH_SIZE
     from perin.model.sources import default_model
     from perin.parsing.parser import ALL, LONGEST, Parser
 
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         empty=arguments.empty_on_error,
         probabilities=arguments.probabilities,
         time=arguments.time,
-        most=arguments.batch or MOST,
+        max_batch_size=arguments.batch or MAX_BATCH_SIZE,
         report=_report,
         progress=lambda results: watched(
             iter(results) if arguments.texts or shown else _progress(results),

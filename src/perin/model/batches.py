@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 BUDGET = 4000.0
 """Cost of a batch."""
-MOST = 16
+MAX_BATCH_SIZE = 16
 """Sentences in a batch."""
 
 
@@ -19,17 +19,17 @@ def cost(tokens: int, nodes: int = 0) -> float:
     return tokens * (1.0 + tokens / 60) + nodes**2 / 120
 
 
-def cut(order: Iterable[int], costs: Sequence[float], *, budget: float, most: int) -> list[list[int]]:
-    """Items in a given order, cut into batches of at most ``most`` items and ``budget`` cost (but at least one item).
+def cut(order: Iterable[int], costs: Sequence[float], *, budget: float, max_batch_size: int) -> list[list[int]]:
+    """Items in a given order, cut into batches of limited size and cost, each with at least one item.
 
-    >>> cut([0, 1, 2, 3], [1.0, 1.0, 2.0, 9.0], budget=6.0, most=8)
+    >>> cut([0, 1, 2, 3], [1.0, 1.0, 2.0, 9.0], budget=6.0, max_batch_size=8)
     [[0, 1, 2], [3]]
     """
     batches: list[list[int]] = []
     dearest = 0.0
     for index in order:
         dearest = max(dearest, costs[index])
-        if not batches or len(batches[-1]) >= most or dearest * (len(batches[-1]) + 1) > budget:
+        if not batches or len(batches[-1]) >= max_batch_size or dearest * (len(batches[-1]) + 1) > budget:
             batches.append([])
             dearest = costs[index]
         batches[-1].append(index)

@@ -15,7 +15,7 @@ from pathlib import Path
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError, UsageError
 from perin.inference.tape import choose_arithmetic
-from perin.model.batches import BUDGET, MOST, cost, cut
+from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.model.trained import TrainedModel
 from perin.native import library
 from perin.parsing.inference import decode
@@ -126,7 +126,7 @@ def _measured(
         raise UsageError(f"{file} has no sentence to measure with")
     short = min(sentences, key=lambda sentence: abs(len(sentence) - SHORT))
     first, *later = [_clocked(parser, [short], framework, language) for _ in range(_REPEATS)]
-    _clocked(parser, sentences[: 2 * MOST], framework, language)
+    _clocked(parser, sentences[: 2 * MAX_BATCH_SIZE], framework, language)
     seconds = _clocked(parser, sentences, framework, language)
     return Figures(
         names,
@@ -159,7 +159,9 @@ def _parts(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) 
     model = parser.model
     costs = [cost(len(sentence)) for sentence in sentences]
     totals = [0.0] * len(PARTS)
-    for batch in cut(sorted(range(len(sentences)), key=costs.__getitem__), costs, budget=BUDGET, most=MOST):
+    for batch in cut(
+        sorted(range(len(sentences)), key=costs.__getitem__), costs, budget=BUDGET, max_batch_size=MAX_BATCH_SIZE
+    ):
         chosen = [sentences[index] for index in batch]
         marks = [time.process_time()]
         inputs = model.preparation.batch(chosen)

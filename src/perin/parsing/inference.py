@@ -9,7 +9,7 @@ from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError
 from perin.graphs.graph import Graph
-from perin.model.batches import BUDGET, MOST, cost, cut
+from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.model.trained import Predictor
 from perin.parsing.calibration import calibrate
 
@@ -90,7 +90,7 @@ def predictions(
     treebanks: Sequence[str],
     *,
     budget: float = BUDGET,
-    most: int = MOST,
+    max_batch_size: int = MAX_BATCH_SIZE,
 ) -> Iterator[tuple[int, dict[str, Prediction]]]:
     """The number of each sentence and what the network says about it for each treebank, in order of cost.
 
@@ -98,7 +98,7 @@ def predictions(
     """
     costs = [cost(len(sentence)) for sentence in sentences]
     order = sorted(range(len(sentences)), key=costs.__getitem__)
-    for batch in cut(order, costs, budget=budget, most=most):
+    for batch in cut(order, costs, budget=budget, max_batch_size=max_batch_size):
         chosen = [sentences[index] for index in batch]
         found = model.predict(model.preparation.batch(chosen), treebanks)
         for place, index in enumerate(batch):

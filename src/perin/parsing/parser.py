@@ -13,12 +13,12 @@ from perin.contract.sentence import Sentence
 from perin.errors import InputError, ModelError, UsageError
 from perin.files import check_distinct
 from perin.graphs.graph import Graph
-from perin.model.batches import MOST
+from perin.model.batches import MAX_BATCH_SIZE
 from perin.model.folder import Treebank
 from perin.model.sources import model_folder, spoken_by_name
 from perin.model.trained import Predictor, TrainedModel, load_model
 from perin.parsing.inference import Parsed, parse_batch
-from perin.parsing.reading import Item, numbered, read_sentences, split_texts
+from perin.parsing.reading import Item, as_sentences, read_sentences, split_texts
 from perin.parsing.streaming import in_order
 from perin.parsing.writing import Tally, Unfinished, checked_format, fill_gaps, unfinished, write_parsed
 from perin.text.adapters import OneText, SomeText, check_several, is_one
@@ -254,7 +254,7 @@ class Parser:
         alternatives: int = 0,
         empty: bool = False,
         time: str | None = None,
-        most: int = MOST,
+        max_batch_size: int = MAX_BATCH_SIZE,
     ) -> Iterator[Parsed]:
         """Parse any number of sentences in constant memory; results come in the order of the sentences.
 
@@ -262,7 +262,7 @@ class Parser:
         next ones go on; with ``empty`` it also has the graphs of a sentence without words.  ``probabilities``: nodes
         and edges have them in ``extra``; so many ``alternatives`` to their labels, too: ``[[label, probability], …]``,
         the most probable first.  ``time`` is the ``time`` of the graphs (``YYYY-MM-DD``), by default today.
-        ``most`` sentences are parsed at once; the graphs do not depend on it.
+        ``max_batch_size`` sentences are parsed at once, at most; the graphs do not depend on it.
         """
         check_several(texts, "stream")
         treebanks = self.chosen(framework, language)
@@ -295,7 +295,7 @@ class Parser:
 
         # A network in PyTorch shares each product among all cores by itself.
         threads = self.threads if isinstance(self.model, TrainedModel) else 1
-        return in_order(self._read(texts, spoken), _size, work, threads=threads, most=most)
+        return in_order(self._read(texts, spoken), _size, work, threads=threads, max_batch_size=max_batch_size)
 
     def parse_file(
         self,
@@ -311,7 +311,7 @@ class Parser:
         empty: bool = False,
         probabilities: bool = False,
         time: str | None = None,
-        most: int = MOST,
+        max_batch_size: int = MAX_BATCH_SIZE,
         report: Callable[[InputError], None] = lambda error: None,
         progress: Callable[[Iterator[Parsed]], Iterable[Parsed]] = iter,
     ) -> Tally:
@@ -336,10 +336,16 @@ class Parser:
 
         def parsed(items: Iterable[Item]) -> Iterator[Parsed]:
             return self.stream(
-                items, framework, language, probabilities=probabilities, empty=empty, time=time, most=most
+                items,
+                framework,
+                language,
+                probabilities=probabilities,
+                empty=empty,
+                time=time,
+                max_batch_size=max_batch_size,
             )
 
-        left, earlier = Unfinished([], numbered(texts, words[0].language, self._characters), None), Tally()
+        left, earlier = Unfinished([], as_sentences(texts, words[0].language, self._characters), None), Tally()
         if resume:
             left = unfinished(left.rest, target, format, frameworks)
             earlier, left = fill_gaps(target, left, parsed(item for _, item in left.gaps), report)
@@ -351,7 +357,7 @@ class Parser:
 
     def _read(self, texts: Texts, language: str | None) -> Iterator[Parsed]:
         """The sentences, not parsed yet; those that won't be have an error."""
-        for item in numbered(texts, language, self._characters):
+        for item in as_sentences(texts, language, self._characters):
             if isinstance(item, InputError):
                 yield Parsed(Sentence("", (), item.graph, language), error=item)
             elif (problem := self._problem(item)) is None:

@@ -55,7 +55,7 @@ def read_sentences(
     return _lines(path, language, characters)
 
 
-def numbered(
+def as_sentences(
     texts: Iterable[SomeText | InputError], language: str | None, characters: int = CHARACTERS
 ) -> Iterator[Item]:
     """Sentences of a language with ids: those that have none get their number, counted from 1."""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from perin.model.batches import BUDGET, MOST, cost, cut
+from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.parsing.workers import Workers
 
 Given = TypeVar("Given")
@@ -46,18 +46,18 @@ def in_order(
     *,
     threads: int | None = None,
     budget: float = BUDGET,
-    most: int = MOST,
+    max_batch_size: int = MAX_BATCH_SIZE,
 ) -> Iterator[Result]:
     """What ``work`` makes of each item, in the order of the items.
 
-    ``work`` gets batches of at most ``most`` items of about the same ``size`` (in tokens) and ``budget`` cost.
+    ``work`` gets batches of at most ``max_batch_size`` items of about the same ``size`` in tokens and ``budget`` cost.
     """
     with Workers(work, threads) as workers:
         waiting: deque[tuple[list[list[int]], list[Callable[[], Sequence[Result]]]]] = deque()
         for window in windows(items, size):
             costs = [cost(size(item)) for item in window]
             order = sorted(range(len(window)), key=costs.__getitem__, reverse=True)
-            batches = cut(order, costs, budget=budget, most=most)
+            batches = cut(order, costs, budget=budget, max_batch_size=max_batch_size)
             waiting.append((batches, workers.map([[window[index] for index in batch] for batch in batches])))
             if len(waiting) > 1:
                 yield from _sorted(*waiting.popleft())

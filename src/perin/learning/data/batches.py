@@ -194,7 +194,7 @@ def epoch_batches(
     batches = [
         batch
         for _, numbers in groupby(order, treebanks.__getitem__)
-        for batch in cut(numbers, costs, budget=budget, most=most)
+        for batch in cut(numbers, costs, budget=budget, max_batch_size=most)
     ]
     generator.shuffle(batches)
     return batches
