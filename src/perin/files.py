@@ -99,7 +99,8 @@ def byte_limit(name: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def _too_long(what: str, name: str, source: str, line: int) -> InputError:
+def too_long(what: str, name: str, source: str, line: int) -> InputError:
+    """The error for a line, graph or document beyond a limit."""
     limit = byte_limit(name)
     size = next(f"{limit // _UNITS[unit]} {unit}B" for unit in ("G", "M", "K", "") if limit >= _UNITS[unit])
     message = f"{what} has more than {size}; if that is right, set the environment variable {name} to a higher number"
@@ -116,7 +117,7 @@ def within_limit(
         if blocks and (not line or line.isspace()):
             left = limit
         if left < 0:
-            raise _too_long(what, name, source, number)
+            raise too_long(what, name, source, number)
         yield line
 
 
@@ -142,7 +143,7 @@ def each_line(path: str | os.PathLike[str]) -> Iterator[str | InputError]:
             limit = byte_limit(MAX_LINE)
             for number, raw in enumerate(iter(lambda: stream.readline(limit + 1), b""), start=1):
                 if len(raw) > limit:
-                    raise _too_long("the line", MAX_LINE, source, number)
+                    raise too_long("the line", MAX_LINE, source, number)
                 if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                     raw = raw[3:]
                 yield _decode(raw.removesuffix(b"\n").removesuffix(b"\r"), source, number)

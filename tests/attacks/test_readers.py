@@ -62,6 +62,20 @@ def test_a_graph_of_many_lines_has_a_limit(suffix, piece, tmp_path, limited):
     assert "the graph has more than 16 MB" in line
 
 
+def test_a_passage_has_a_limit_and_a_corpus_of_passages_has_none(monkeypatch):
+    monkeypatch.setenv(MAX_LINE, "20K")
+    passage = SAMPLES["ucca"]
+    corpus = (
+        "<corpus>\n"
+        + "\n".join(passage.replace('passageID="1"', f'passageID="{n}"') for n in range(200))
+        + "\n</corpus>"
+    )
+    assert len(corpus) > 40_000
+    assert len(loads(corpus, "ucca")) == 200
+    with pytest.raises(InputError, match="the passage has more than 20 KB"):
+        loads(passage.replace("</layer>", "</layer>" + "\n" * 60_000, 1), "ucca")
+
+
 def test_limits_can_be_raised(tmp_path, monkeypatch):
     path = tmp_path / "long.txt"
     path.write_bytes(b"a" * 5000 + b"\nb\n")

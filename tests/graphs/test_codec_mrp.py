@@ -209,7 +209,8 @@ def test_binary_files_and_cut_gzip(tmp_path):
                 list(load(path, **({"report": report} if report else {})))
 
 
-def test_a_line_of_fifty_megabytes(tmp_path):
+def test_a_line_of_fifty_megabytes(tmp_path, monkeypatch):
+    monkeypatch.setenv("PERIN_MAX_LINE", "60M")
     text = "wort " * 10_000_000
     line = json.dumps({"id": "long", "input": text, "nodes": [{"id": 0, "anchors": [{"from": 5, "to": 50_000_000}]}]})
     path = tmp_path / "long.mrp"

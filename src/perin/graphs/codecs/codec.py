@@ -25,7 +25,8 @@ Writer: TypeAlias = Callable[[Iterable[Graph], TextIO], None]
 class Codec:
     """A format: ``suffixes`` are the file name endings that tell it, ``frameworks`` what it can carry (empty: all).
 
-    ``unit`` is what its reader holds at once: a line, a block of lines up to a blank one, or the whole file.
+    ``unit`` is what its reader holds at once: a line, a block of lines up to a blank one, a passage (whose
+    length the reader checks itself) or the whole file.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Codec:
     frameworks: tuple[str, ...] = ()
     read: Reader | None = None
     write: Writer | None = None
-    unit: Literal["line", "block", "file"] = "block"
+    unit: Literal["line", "block", "passage", "file"] = "block"
 
     def graphs(self, lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
         """The graphs of a file, each with its line; one that is too long to be held is an InputError."""

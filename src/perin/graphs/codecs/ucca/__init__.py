@@ -339,4 +339,4 @@ def _tag(name: str, end: str = "", /, **attributes: str) -> str:
     )
 
 
-CODEC = Codec("ucca", "UCCA XML, one passage or several in <corpus>", (".xml",), ("ucca",), read, write, "file")
+CODEC = Codec("ucca", "UCCA XML, one passage or several in <corpus>", (".xml",), ("ucca",), read, write, "passage")

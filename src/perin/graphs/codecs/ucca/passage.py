@@ -13,6 +13,7 @@ from typing import TypeAlias
 from xml.parsers import expat
 
 from perin.errors import InputError
+from perin.files import MAX_LINE, byte_limit, too_long
 from perin.graphs.codecs.codec import Lines
 from perin.graphs.graph import Anchor
 
@@ -73,11 +74,16 @@ def passages(lines: Lines, source: str) -> Iterator[Passage]:
     """
     reader = _Reader(source)
     blank = True
+    held, limit = 0, byte_limit(MAX_LINE)
     try:
         for chunk in _chunks(lines):
             blank = blank and not chunk.strip()
             reader.parser.Parse(chunk, False)
-            yield from reader.taken()
+            done = reader.taken()
+            held = 0 if done else held + len(chunk)
+            if held > limit:
+                raise too_long("the passage", MAX_LINE, source, reader.parser.CurrentLineNumber)
+            yield from done
         if not blank:
             reader.parser.Parse("", True)
     except expat.ExpatError as error:
@@ -157,7 +163,7 @@ def _chunks(lines: Lines) -> Iterator[str]:
     size = 0
     for line in lines:
         chunk.append(line)
-        size += len(line)
+        size += len(line) + 1
         if size >= _CHUNK:
             yield "\n".join([*chunk, ""])
             chunk, size = [], 0
