@@ -93,7 +93,7 @@ class Draft:
             if label is not None and not label.startswith('"') and not CONCEPT.fullmatch(label):
                 roles.append(Role(before[id], label, after[id], boxes.pop(id, boxes.get(before[id]))))
                 del labels[id]
-        return cls(labels, boxes, roles, relations)  # type: ignore[arg-type]
+        return cls(labels, boxes, roles, relations)
 
     @property
     def concepts(self) -> list[int]:

@@ -111,9 +111,9 @@ def compare(model: TrainedModel, name: str, words: Vocabulary, data: Path, limit
     rows = []
     for text in texts:
         free, free_ms = _timed(
-            lambda text=text: [form.decode(each, words, constraints=False) for each in text.predictions]
+            lambda: [form.decode(each, words, constraints=False) for each in text.predictions]  # noqa: B023 - called at once
         )
-        obeying, ms = _timed(lambda text=text: [form.decode(each, words) for each in text.predictions])
+        obeying, ms = _timed(lambda: [form.decode(each, words) for each in text.predictions])  # noqa: B023 - called at once
         columns |= {f"{text.name} text, free": free, f"{text.name} text, with rules": obeying}
         count = len(text.graphs)
         hard, soft = (
@@ -149,8 +149,8 @@ def decode_long_sentences(model: TrainedModel, name: str, words: Vocabulary) -> 
         sentence = tokenize(" ".join(tokens), language, "1")
         ((_, found),) = predictions(model, [sentence], [name])
         prediction = found[name]
-        _, free_ms = _timed(lambda prediction=prediction: form.decode(prediction, words, constraints=False))
-        graph, ms = _timed(lambda prediction=prediction: form.decode(prediction, words))
+        _, free_ms = _timed(lambda: form.decode(prediction, words, constraints=False))  # noqa: B023 - called at once
+        graph, ms = _timed(lambda: form.decode(prediction, words))  # noqa: B023 - called at once
         errors = sum(finding.severity == "error" for finding in findings(graph))
         rows.append(f"| {name} | {title} | {len(prediction)} | {free_ms:.1f} | {ms:.1f} | {errors} |")
     return rows
