@@ -58,12 +58,32 @@ def test_a_label_head_over_another_rule_space_takes_null_only(make_model):
     assert after[1] == before[1]
 
 
+def test_an_edge_label_head_takes_the_labels_it_knows(make_model):
+    first = make_model(1, treebank("a", edges=("ARG1", "ARG2", "BV")))
+    second = make_model(2, treebank("a", edges=("BV", "L-INDEX", "ARG1")))
+    head = "heads.edge_labels.eds-eng"
+    before = {name: weight.clone() for name, weight in second.network.state_dict().items()}
+    for part in ("pair", "single"):  # these begin at 0 in both
+        first.network.state_dict()[f"{head}.{part}.weight"].normal_()
+    left = take_weights(second, first)
+    assert left == [name for name in before if name.startswith(f"{head}.")]
+    for name in left:
+        old, new = first.network.state_dict()[name], second.network.state_dict()[name]
+        if ".source." in name or ".target." in name:
+            assert torch.equal(new, old)
+        else:
+            old, new, random = (tensor.reshape(3, -1) for tensor in (old, new, before[name]))
+            assert torch.equal(new, torch.stack((old[2], random[1], old[0])))
+
+
 def test_other_heads_with_other_classes_stay_new(make_model):
-    first, second = make_model(1, treebank("a")), make_model(2, treebank("a", edges=("BV", "ARG1")))
+    other = treebank("a")
+    other = replace(other, vocabulary=replace(other.vocabulary, edge_attributes=(*other.vocabulary.edge_attributes, ())))
+    first, second = make_model(1, treebank("a")), make_model(2, other)
     before = {name: weight.clone() for name, weight in second.network.state_dict().items()}
     left = take_weights(second, first)
     assert left
-    assert all(name.startswith("heads.edge_labels.eds-eng.") for name in left)
+    assert all(name.startswith("heads.edge_attributes.eds-eng.") for name in left)
     assert all(torch.equal(second.network.state_dict()[name], before[name]) for name in left)
 
 

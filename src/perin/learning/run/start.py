@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,8 @@ def take_weights(model: Model, source: Model) -> list[str]:
     """Copy into ``model`` all weights of ``source`` that mean the same there; returns the names of those left as new.
 
     Weights mean the same if they have the same place and size and, in a head, the same classes.  Of label heads with
-    different rules the common rules are taken, and of different numbers of queries the first ones; their names are
-    returned nevertheless, for a part of them is new.
+    different rules the common rules are taken, of edge label heads the common labels, and of different numbers of queries
+    the first ones; their names are returned nevertheless, for a part of them is new.
     """
     theirs = source.network.state_dict()
     known, wanted = _classes(source), _classes(model)
@@ -82,12 +82,30 @@ def take_weights(model: Model, source: Model) -> list[str]:
             _take(weight, theirs[name], rows, rows)
         elif head in known and name.startswith(f"{head}.output.") and head.startswith("heads.labels."):
             _take(weight, theirs[name], *_common(wanted[head], known[head]))
+        elif name in theirs and head in known and head.startswith("heads.edge_labels."):
+            part = name.removeprefix(f"{head}.").split(".")[0]
+            _take_edge_labels(weight, theirs[name], wanted[head], known[head], by_label=part in ("pair", "single"))
     return left
 
 
 def _take(weight: Tensor, source: Tensor, rows: Tensor, source_rows: Tensor) -> None:
     if weight.shape[1:] == source.shape[1:]:
         weight[rows] = source[source_rows]
+
+
+def _take_edge_labels(
+    weight: Tensor, source: Tensor, labels: Sequence[str], known: Sequence[str], *, by_label: bool
+) -> None:
+    """Copy what belongs to the common labels; ``by_label``: whether the rows are divided among the labels at all."""
+    if not by_label:
+        if weight.shape == source.shape:
+            weight.copy_(source)
+        return
+    rows, source_rows = weight.view(len(labels), -1), source.reshape(len(known), -1)
+    if rows.shape[1] == source_rows.shape[1]:
+        numbers = {label: number for number, label in enumerate(known)}
+        common = [label in numbers for label in labels]
+        rows[torch.tensor(common)] = source_rows[[numbers[label] for label in labels if label in numbers]]
 
 
 def _common(rules: Any, source: Any) -> tuple[Tensor, Tensor]:
