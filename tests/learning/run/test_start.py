@@ -78,7 +78,7 @@ def test_an_edge_label_head_takes_the_labels_it_knows(make_model):
 
 def test_other_heads_with_other_classes_stay_new(make_model):
     other = treebank("a")
-    other = replace(other, vocabulary=replace(other.vocabulary, edge_attributes=(*other.vocabulary.edge_attributes, ())))
+    other = replace(other, vocabulary=replace(other.vocabulary, edge_attributes=((),)))
     first, second = make_model(1, treebank("a")), make_model(2, other)
     before = {name: weight.clone() for name, weight in second.network.state_dict().items()}
     left = take_weights(second, first)

@@ -65,8 +65,8 @@ def take_weights(model: Model, source: Model) -> list[str]:
     """Copy into ``model`` all weights of ``source`` that mean the same there; returns the names of those left as new.
 
     Weights mean the same if they have the same place and size and, in a head, the same classes.  Of label heads with
-    different rules the common rules are taken, of edge label heads the common labels, and of different numbers of queries
-    the first ones; their names are returned nevertheless, for a part of them is new.
+    different rules the common rules are taken, of edge label heads the common labels, and of different numbers of
+    queries the first ones; their names are returned nevertheless, for a part of them is new.
     """
     theirs = source.network.state_dict()
     known, wanted = _classes(source), _classes(model)
