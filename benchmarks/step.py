@@ -1,6 +1,7 @@
 """Time and memory of a training step by part: MiniLM on English EDS with the original's sizes.
 
 python benchmarks/step.py [--sentences 512] [--batch 16] [--threads 2] [--steps 20] [--balance hidden|layer|equal]
+                          [--precision no|bf16]
 
 The sizes are those at which the original was measured: 3 decoder layers, feed-forward 1536, 4 queries a token, a
 mixture of 15 softmaxes.  Sentences of like length make a batch, and batches come in random order.  Times are means
@@ -101,6 +102,7 @@ def main() -> None:
             "network.feedforward=1536",
             f"treebanks.0.limit={arguments.sentences}",
             "treebanks.0.dev=[]",
+            "treebanks.0.dev_tokens=[]",
         ],
     )
     corpus = load_corpus(recipe)
@@ -124,6 +126,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--balance", choices=["hidden", "layer", "equal"], default="hidden")
+    parser.add_argument("--precision", choices=["no", "bf16"], default="no")
     return parser.parse_args()
 
 
@@ -150,7 +153,10 @@ def run(model: Model, corpus: Corpus, arguments: argparse.Namespace, clock: Cloc
     def one(group: list[Example]) -> None:
         with clock.part("batch"):
             batch: Batch = collate(group, model.preparation, queries)
-        training_step(network, batch, Objective(), balances, backward=clock.timed("backward", torch.autograd.backward))
+        with torch.autocast("cpu", torch.bfloat16, enabled=arguments.precision == "bf16"):
+            training_step(
+                network, batch, Objective(), balances, backward=clock.timed("backward", torch.autograd.backward)
+            )
         with clock.part("optimizer"):
             optimizer.step()
             optimizer.zero_grad()

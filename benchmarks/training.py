@@ -166,7 +166,16 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
                 raise Enough
 
     torch.set_num_threads(threads)
-    recipe = load_recipe(name, ("treebanks.0.dev=[]", *changes, "learning.epochs=1", "learning.checkpoint=1000000"))
+    recipe = load_recipe(
+        name,
+        (
+            "treebanks.0.dev=[]",
+            "treebanks.0.dev_tokens=[]",
+            *changes,
+            "learning.epochs=1",
+            "learning.checkpoint=1000000",
+        ),
+    )
     wall, cpu = time.perf_counter(), cpu_seconds()
     corpus = load_corpus(recipe)
     found = {"prepared_wall": time.perf_counter() - wall, "prepared_cpu": cpu_seconds() - cpu}

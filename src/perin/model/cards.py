@@ -15,12 +15,18 @@ from perin.network.encoders.subwords import can_be_pruned
 _ALL, _CEILING = "all", "ceiling"
 
 SOURCES = {
-    "amr-eng": ("The Little Prince v3.0 and a part of Bio AMR", "public data by its source, no licence file"),
+    "amr-eng": (
+        "The Little Prince v3.0, a part of Bio AMR, chat, questions (QALD)",
+        "public data by its source, no licence file; chat and questions Apache-2.0",
+    ),
     "amr-zho": ("Chinese AMR of The Little Prince (CAMR v0.1)", "no licence stated"),
-    "drg-deu": ("Parallel Meaning Bank 4.0.0, German, gold", "MIT repository (RikVN/DRS_parsing)"),
+    "drg-deu": (
+        "Parallel Meaning Bank 4.0.0, German, gold; automatic analyses of 5.1",
+        "MIT repository (RikVN/DRS_parsing); 5.1 without a licence file",
+    ),
     "drg-eng": ("Parallel Meaning Bank 2.2.0 and 4.0.0 (dev: 3.0.0), gold", "MIT repository (RikVN/DRS_parsing)"),
     "eds-eng": (
-        "English Resource Grammar (2025) treebanks: Wikipedia, Tanaka sentences, hiking brochures; gold",
+        "English Resource Grammar (2025) treebanks, gold: Wikipedia, Tanaka sentences, brochures, dialogue, e-mail, fiction",
         "MIT (delph-in/erg); rights in the texts not restated",
     ),
     "ptg-ces": ("samples of the Prague Dependency Treebank, gold", "CC BY-NC-SA: for non-commercial use only"),
