@@ -26,7 +26,7 @@ SOURCES = {
     ),
     "drg-eng": ("Parallel Meaning Bank 2.2.0 and 4.0.0 (dev: 3.0.0), gold", "MIT repository (RikVN/DRS_parsing)"),
     "eds-eng": (
-        "English Resource Grammar (2025) treebanks, gold: Wikipedia, Tanaka sentences, brochures, dialogue, e-mail, fiction",
+        "English Resource Grammar (2025) treebanks, gold: Wikipedia, Tanaka, brochures, dialogue, e-mail, fiction",
         "MIT (delph-in/erg); rights in the texts not restated",
     ),
     "ptg-ces": ("samples of the Prague Dependency Treebank, gold", "CC BY-NC-SA: for non-commercial use only"),
