@@ -1,8 +1,9 @@
 """Parsing without PyTorch against the network in PyTorch, and C against NumPy: CPU time, start, memory, equal graphs.
 
-    python benchmarks/inference.py [MODEL] [--limit 150] [--against CHECKOUT]
+    python benchmarks/inference.py [MODEL] [--limit 150] [--bits 8 32] [--against CHECKOUT]
 
-Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  --against
+Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  Graphs that
+differ from those of the C code with as many bits are counted, and all are scored against those of the file.  --against
 compares this tree with another one (a clone whose C code is compiled), each with its own model of that name and its
 defaults: CPU time from text to graph, in turn, with the ratio of the medians.
 """
@@ -112,10 +113,12 @@ def main() -> None:
     parser.add_argument("--file", default="../shared/data/eds-eng/dev.mrp.gz")
     parser.add_argument("--limit", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--bits", type=int, nargs="+", choices=(8, 32), default=[8, 32], help="only these ways")
     parser.add_argument("--threads", type=int, default=1, help="cores to use in the comparison with another tree")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with another tree of this package")
     arguments = parser.parse_args()
-    from perin.graphs.codecs.registry import dump, load
+    from perin.graphs.codecs.registry import dump, load, loads
+    from perin.scoring import score
 
     print(describe())
     if arguments.against is not None:
@@ -124,11 +127,13 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as place:
         file = str(Path(place) / "sentences.mrp")
-        dump(list(load(arguments.file))[: arguments.limit], file)
-        found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+        gold = list(load(arguments.file))[: arguments.limit]
+        dump(gold, file)
+        ways = {way: what for way, what in WAYS.items() if what[1] in arguments.bits}
+        found: dict[str, list[list[float]]] = {way: [] for way in ways}
         graphs: dict[str, list[str]] = {}
         for _ in range(arguments.rounds):
-            for way, (kind, bits, native) in WAYS.items():
+            for way, (kind, bits, native) in ways.items():
                 target = str(Path(place) / "graphs.mrp")
                 request = json.dumps([kind, bits, arguments.model, arguments.framework, file, target])
                 environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -138,13 +143,14 @@ def main() -> None:
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
                 found[way].append(json.loads(done.stdout))
                 graphs[way] = Path(target).read_text(encoding="utf-8").splitlines()
-    titles = ("start, CPU s", "by the clock", "memory, MB", "other graphs")
+    titles = ("start, CPU s", "by the clock", "memory, MB", "other graphs", "F1")
     print(f"\n{'':<30}{'CPU ms a sentence':>18}" + "".join(f"{title:>14}" for title in titles))
     for way, runs in found.items():
         spent, start, clock, memory = (min(run[column] for run in runs) for column in range(4))
         model = "C code, 8 bits" if "8 bits" in way else "C code, 32 bits"
         other = sum(one != two for one, two in zip(graphs[way], graphs[model], strict=True))
-        print(f"{way:<30}{spent:>18.2f}{start:>14.2f}{clock:>14.2f}{memory:>14.0f}{other:>14}")
+        f1 = 100 * score(gold, list(loads("\n".join(graphs[way]), "mrp"))).f1
+        print(f"{way:<30}{spent:>18.2f}{start:>14.2f}{clock:>14.2f}{memory:>14.0f}{other:>14}{f1:>14.2f}")
 
 
 if __name__ == "__main__":

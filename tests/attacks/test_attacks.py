@@ -14,6 +14,7 @@ import torch
 
 from perin.errors import InputError, ModelError
 from perin.files import pointed
+from perin.graphs import Graph, Node, dump
 from perin.learning.run.state import POINTER, PREFIX, Progress, State
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,21 @@ def test_a_child_process_imports_nothing_from_the_current_folder(tmp_path):
         [sys.executable, "-c", _CHILD, "{}"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
     )
     assert "ran a file" not in done.stdout + done.stderr
+
+
+def test_processes_that_share_the_work_import_nothing_from_the_current_folder(tmp_path):
+    program = tmp_path / "bin" / "perin"  # as pip installs it
+    program.parent.mkdir()
+    program.write_text("import sys, perin.commands.main as main\nif __name__ == '__main__':\n    sys.exit(main.main())\n")
+    for name in ("multiprocessing", "pickle", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('ran a file of the current folder')")
+    graphs = [Graph(each, framework="amr", time="2026-01-01", nodes=(Node(0, "dog"),)) for each in "ab"]
+    dump(graphs, tmp_path / "graphs.mrp")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment.pop("PYTHONSAFEPATH", None)
+    command = [sys.executable, program, "score", "graphs.mrp", "graphs.mrp", "--threads", "2"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("secret", ["pickle", "code"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
 
 import pytest
@@ -104,6 +105,11 @@ def test_errors_are_one_line_and_code_2(monkeypatch, capsys):
 def test_trouble_with_the_system_is_code_2(monkeypatch, capsys):
     assert outcome(monkeypatch, OSError(28, "No space left on device")) == 2
     assert capsys.readouterr().err == "perin convert: error: [Errno 28] No space left on device\n"
+
+
+def test_a_worker_that_dies_is_code_2(monkeypatch, capsys):
+    assert outcome(monkeypatch, BrokenProcessPool("A process was terminated abruptly")) == 2
+    assert "has died, perhaps for want of memory; try again with --threads 1\n" in capsys.readouterr().err
 
 
 def test_interruption_is_code_130(monkeypatch, capsys):

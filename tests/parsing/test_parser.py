@@ -103,10 +103,12 @@ def test_several_frameworks_are_grouped_by_sentence(parser, texts):
     grouped = parser.parse(texts[:2], ["amr", "EDS"])
     assert [[graph.framework for graph in graphs] for graphs in grouped] == [["amr", "eds"]] * 2
     assert [graph.framework for graph in parser.parse(texts[0], ("ucca",))] == ["ucca"]
+    assert [graph.framework for graph in parser.parse(texts[0], "AMR, eds")] == ["amr", "eds"]
+    assert [len(graphs) for graphs in parser.parse(texts[:2], "amr,eds")] == [2, 2]
     assert parser.parse(texts[0], "Eds").framework == "eds"
 
 
-@pytest.mark.parametrize("wrong", [["eds", "drg"], "drg", ["eds", None], []])
+@pytest.mark.parametrize("wrong", [["eds", "drg"], "drg", "eds,drg", ",", ["eds", None], []])
 def test_frameworks_that_the_model_does_not_have(parser, wrong):
     with pytest.raises(UsageError, match=r"the model has eds-eng, amr-eng, ucca-eng|named by a string"):
         parser.parse("Go.", wrong)

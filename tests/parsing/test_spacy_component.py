@@ -36,9 +36,10 @@ def test_documents_in_bulk_are_parsed_as_one_by_one(nlp, folder):
     assert list(map(len, alone)) == [2, 0, 1]
 
 
-def test_several_frameworks_and_documents_without_sentences(folder):
+@pytest.mark.parametrize("framework", [["amr", "eds"], "AMR,eds"])
+def test_several_frameworks_and_documents_without_sentences(folder, framework):
     nlp = spacy.blank("en")
-    nlp.add_pipe("perin", config={"model": str(folder), "framework": ["amr", "eds"]})
+    nlp.add_pipe("perin", config={"model": str(folder), "framework": framework})
     doc = nlp("Kim saw dogs. It rained.")
     assert [[graph.framework for graph in graphs] for graphs in doc._.perin] == [["amr", "eds"]]
     assert doc._.perin[0][0].input == doc.text

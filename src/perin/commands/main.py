@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 
 import perin
 from perin.errors import PerinError
@@ -40,6 +41,8 @@ EXIT_INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    if argv is None:  # this process is the program: its child processes, too, import nothing from the current folder
+        os.environ["PYTHONSAFEPATH"] = "1"
     arguments = list(sys.argv[1:] if argv is None else argv)
     verb = arguments[0] if arguments else ""
     if verb not in VERBS:
@@ -72,6 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(
             f"perin {verb}: error: there is not enough memory for this input; give it in smaller parts", file=sys.stderr
         )
+        return EXIT_ERROR
+    except BrokenExecutor:
+        reason = "one of the processes that shared the work has died, perhaps for want of memory"
+        print(f"perin {verb}: error: {reason}; try again with --threads 1", file=sys.stderr)
         return EXIT_ERROR
     except OSError as error:
         print(f"perin {verb}: error: {error}", file=sys.stderr)

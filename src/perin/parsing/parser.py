@@ -109,8 +109,10 @@ class Parser:
     def chosen(self, framework: str | Frameworks | None = None, language: str | None = None) -> list[str]:
         """The names of the treebanks of a framework (None: the model's first; ``"all"``: every one) in a language.
 
-        Several frameworks are a list.  The language may be left out where only one fits.
+        Several frameworks are a list, or a string with commas between them.  The language may be left out where only
+        one fits.
         """
+        framework = framework_names(framework)
         language = checked(language) if language is not None else self.default_language
         known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
         spoken = [name for name, words in known.items() if language in (None, words.language)]
@@ -226,7 +228,8 @@ class Parser:
         A sentence is a string, a :class:`~perin.text.Sentence`, a spaCy ``Doc`` or ``Span``, or a ``TokenList`` of the
         package conllu; in a list of sentences it can also be a list of tokens.  With ``split``, a string is running
         text and a ``Doc`` has several sentences, so that the result is always a list.  Several frameworks (a list of
-        names, or ``"all"``) give a list of graphs for each sentence.  For the other parameters see :meth:`stream`.
+        names, ``"eds,amr"`` or ``"all"``) give a list of graphs for each sentence.  For the other parameters see
+        :meth:`stream`.
         """
         alone = is_one(texts)
         items = cast(Texts, [texts] if alone else texts)
@@ -240,7 +243,8 @@ class Parser:
             if parsed.error is not None:
                 raise parsed.error
             found.append(parsed.graphs)
-        several = framework.lower() == ALL if isinstance(framework, str) else framework is not None
+        framework = framework_names(framework)
+        several = framework == ALL or not (framework is None or isinstance(framework, str))
         results = [list(graphs) for graphs in found] if several else [graphs[0] for graphs in found]
         return results[0] if alone and not split else results
 
@@ -412,6 +416,14 @@ def load(
 
 def _size(item: Parsed) -> int:
     return len(item.sentence)
+
+
+def framework_names(framework: str | Frameworks | None) -> str | Frameworks | None:
+    """A string in lower case, or as a list if there are commas in it, as on the command line; others as they are."""
+    if not isinstance(framework, str):
+        return framework
+    names = framework.lower()
+    return [name for part in names.split(",") if (name := part.strip())] if "," in names else names
 
 
 def _moment(time: str | None) -> str:

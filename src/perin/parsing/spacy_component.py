@@ -21,7 +21,7 @@ from perin.errors import UsageError
 from perin.graphs.codecs.registry import dumps, loads
 from perin.graphs.graph import Graph
 from perin.model.sources import default_model
-from perin.parsing.parser import ALL, Parser
+from perin.parsing.parser import ALL, Parser, framework_names
 from perin.text.languages import LANGUAGES
 
 KEY = "perin"
@@ -34,7 +34,7 @@ class Component:
     def __init__(self, parser: Parser, framework: str | list[str] | None, language: str | None) -> None:
         parser.chosen(framework, language)
         self.parser = parser
-        self.framework = framework
+        self.framework = framework_names(framework)
         self.language = language
 
     def __call__(self, doc: Doc) -> Doc:
@@ -101,6 +101,7 @@ def create(
     if model is None:
         if spoken is None:
             raise UsageError(f"no model is known for spaCy's language {nlp.lang!r}; name one: config={{'model': …}}")
-        first = framework[0] if isinstance(framework, list) else None if framework == ALL else framework
-        model = default_model(first, spoken)
+        names = framework_names(framework)
+        first = names if isinstance(names, str) else next(iter(names or ()), None)
+        model = default_model(None if first in (None, ALL) else first.lower(), spoken)
     return Component(Parser.load(model, threads=threads), framework, language)
