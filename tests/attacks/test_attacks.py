@@ -61,7 +61,7 @@ def test_a_child_process_imports_nothing_from_the_current_folder(tmp_path):
 def test_processes_that_share_the_work_import_nothing_from_the_current_folder(tmp_path):
     program = tmp_path / "bin" / "perin"  # as pip installs it
     program.parent.mkdir()
-    program.write_text("import sys, perin.commands.main as main\nif __name__ == '__main__':\n    sys.exit(main.main())\n")
+    program.write_text("import sys, perin.commands.main as main\nif __name__ == '__main__':\n sys.exit(main.main())\n")
     for name in ("multiprocessing", "pickle", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('ran a file of the current folder')")
     graphs = [Graph(each, framework="amr", time="2026-01-01", nodes=(Node(0, "dog"),)) for each in "ab"]
