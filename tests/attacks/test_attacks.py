@@ -89,6 +89,35 @@ def test_encoders_of_other_families_run_no_code(tmp_path, secret):
     assert not trace.exists()
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"hidden_size": "x"}, {"hidden_size": -1}, {"hidden_size": 10**12}, {"num_attention_heads": 0}, {}],
+    ids=str,
+)
+def test_broken_encoders_of_other_families(tmp_path, wrong):
+    from perin.network.encoders.encoder import HuggingFaceEncoder
+
+    config = {"model_type": "electra", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config | wrong))
+    (tmp_path / "model.safetensors").write_bytes(b"\xff" * 20)
+    with pytest.raises(ModelError, match="can't be loaded"):
+        HuggingFaceEncoder(tmp_path, pretrained=not wrong, dropout=None)
+
+
+@pytest.mark.parametrize("kind", ["bert", "evil"])
+def test_tokenizers_of_other_families_run_no_code(tmp_path, kind):
+    from perin.network.encoders.subwords import load_tokenizer
+
+    trace = tmp_path / "trace"
+    (tmp_path / "evil.py").write_text(f"open({str(trace)!r}, 'w')")
+    own = {"tokenizer_class": "Evil", "auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(own))
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    with pytest.raises(ModelError, match="can't be loaded"):
+        load_tokenizer(tmp_path)
+    assert not trace.exists()
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"folder": 1}', '{"folder": "../x"}', '{"folder": "/etc"}', "\x00"])
 def test_broken_pointers_are_named(tmp_path, text):
     (tmp_path / POINTER).write_text(text)

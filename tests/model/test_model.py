@@ -86,6 +86,21 @@ def test_another_encoder_than_the_model_s_is_noticed(without_embeddings, monkeyp
         Model.load(without_embeddings)
 
 
+def test_offline_reaches_the_encoder(without_embeddings, monkeypatch):
+    asked = []
+
+    def hub(name, offline):
+        asked.append(offline)
+        raise ModelError("no network")
+
+    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
+    monkeypatch.setattr(sources, "_hub_folder", hub)
+    for offline in (True, False):
+        with pytest.raises(MissingDependencyError):
+            Parser.load(without_embeddings, offline=offline)
+    assert asked == [True, False]
+
+
 def test_a_whole_model_needs_no_encoder(minilm, tmp_path, monkeypatch):
     minilm.save(tmp_path)
     monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))

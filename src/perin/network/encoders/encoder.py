@@ -119,7 +119,7 @@ class HuggingFaceEncoder(nn.Module):
             else:
                 automatic: Any = AutoModel
                 self.model = automatic.from_config(config, trust_remote_code=False)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001  (what the library raises for a broken file can be anything)
             raise ModelError(
                 f"the encoder {folder} can't be loaded: {error}\n"
                 "(an encoder needs its weights as safetensors; pickled ones and code of its own are never run)"

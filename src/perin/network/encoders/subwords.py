@@ -136,7 +136,11 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     except ImportError:
         purpose = f"the tokenizer of {folder}, which has no tokenizer.json,"
         raise MissingDependencyError("transformers", purpose) from None
-    backend = getattr(AutoTokenizer.from_pretrained(folder), "backend_tokenizer", None)
+    try:
+        found: Any = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"the tokenizer in {folder} can't be loaded ({error}); code of its own is never run") from None
+    backend = getattr(found, "backend_tokenizer", None)
     if backend is None:
         raise ModelError(f"the tokenizer in {folder} gives no character offsets; choose an encoder with a fast one")
     fast: Tokenizer = backend
