@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import itertools
 import random
 import re
@@ -108,7 +109,7 @@ def test_several_frameworks_are_grouped_by_sentence(parser, texts):
     assert parser.parse(texts[0], "Eds").framework == "eds"
 
 
-@pytest.mark.parametrize("wrong", [["eds", "drg"], "drg", "eds,drg", ",", ["eds", None], []])
+@pytest.mark.parametrize("wrong", [["eds", "drg"], "drg", "eds,drg", ",", ["eds", None], [], 5])
 def test_frameworks_that_the_model_does_not_have(parser, wrong):
     with pytest.raises(UsageError, match=r"the model has eds-eng, amr-eng, ucca-eng|named by a string"):
         parser.parse("Go.", wrong)
@@ -274,8 +275,15 @@ def test_choosing_a_treebank(parser, make_model, make_treebank):
 def test_requests_that_make_no_sense(parser, model):
     with pytest.raises(UsageError, match="'yesterday' is no date"):
         parser.parse("Hello", time="yesterday")
-    with pytest.raises(UsageError, match="at least one thread"):
-        Parser(model, threads=0)
+    for time in (20260101, datetime.date(2026, 1, 1)):
+        with pytest.raises(UsageError, match=r"is no date; give it as YYYY-MM-DD"):
+            parser.parse("Hello", time=time)
+    for alternatives in (-1, "3"):
+        with pytest.raises(UsageError, match="the number of alternatives can't be"):
+            parser.parse("Hello", alternatives=alternatives)
+    for threads in (0, "2"):
+        with pytest.raises(UsageError, match="at least one thread"):
+            Parser(model, threads=threads)
 
 
 def test_the_setting_of_torch_survives(parser, texts):

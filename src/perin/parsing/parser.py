@@ -59,8 +59,8 @@ class Parser:
         constraints: bool = True,
         language: str | None = None,
     ) -> None:
-        if threads is not None and threads < 1:
-            raise UsageError(f"a parser needs at least one thread, not {threads}")
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise UsageError(f"a parser needs at least one thread, not {threads!r}")
         self.model = model
         self.threads = threads
         self.longest = longest
@@ -117,6 +117,8 @@ class Parser:
         known = {name: treebank.vocabulary for name, treebank in self.treebanks.items()}
         spoken = [name for name, words in known.items() if language in (None, words.language)]
         alone = framework is None or isinstance(framework, str)
+        if not (alone or isinstance(framework, Iterable)):
+            raise UsageError(f"a framework is named by a string such as 'eds', several by a list, not by {framework!r}")
         asked: list[str | None] = [cast("str | None", framework)] if alone else list(framework or ())
         found: list[str] = []
         for each in asked:
@@ -272,8 +274,8 @@ class Parser:
         treebanks = self.chosen(framework, language)
         spoken = self.language(framework, language)
         moment = _moment(time)
-        if alternatives < 0:
-            raise UsageError(f"the number of alternatives can't be {alternatives}; give 0 or more")
+        if type(alternatives) is not int or alternatives < 0:
+            raise UsageError(f"the number of alternatives can't be {alternatives!r}; give 0 or more")
 
         def parse(sentences: list[Sentence]) -> list[Parsed]:
             return parse_batch(
@@ -429,6 +431,6 @@ def framework_names(framework: str | Frameworks | None) -> str | Frameworks | No
 def _moment(time: str | None) -> str:
     if time is None:
         return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    if not _TIME.fullmatch(time):
+    if not isinstance(time, str) or not _TIME.fullmatch(time):
         raise UsageError(f"{time!r} is no date; give it as YYYY-MM-DD, with the time as YYYY-MM-DD (HH:MM)")
     return time
