@@ -71,6 +71,16 @@ def test_empty_input_prints_nothing(capsys: pytest.CaptureFixture[str], monkeypa
     assert run(capsys, "--language", "eng", "--json") == (0, "", "")
 
 
+def test_tokens_to_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    source, target = tmp_path / "in.txt", tmp_path / "out.tsv"
+    source.write_text("Go\n")
+    assert run(capsys, "-i", source, "-o", target, "--language", "eng") == (0, "", "")
+    assert target.read_text() == "0\t2\tGo\tgo\n\n"
+    code, _, err = run(capsys, "-i", source, "-o", source, "--language", "eng")
+    assert (code, source.read_text()) == (2, "Go\n")
+    assert "can't be both read and written" in err
+
+
 def test_running_text_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("Mr. Kim\nleft. Why?\n\nNo", encoding="utf-8")

@@ -11,10 +11,10 @@ import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from perin.errors import InputError, UsageError
-from perin.files import read_lines, read_text, source_name
+from perin.files import check_distinct, read_lines, read_text, source_name, write_text
 from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
 from perin.text.languages import LANGUAGES, identify
@@ -29,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin tokens``."""
     parser.add_argument("text", nargs="*", metavar="TEXT", help="sentences (default: those of --input)")
     parser.add_argument("-i", "--input", metavar="FILE", help="a file of text (default: standard input)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument(
         "--language", metavar="CODE", help=f"language of the text: {', '.join(LANGUAGES)} (default: guessed)"
     )
@@ -50,17 +51,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the tokens of all sentences."""
+    """Print the tokens of all sentences, or write them to a file, which appears when all are written."""
+    if arguments.output is None:
+        _print(arguments, sys.stdout)
+        return 0
+    check_distinct(arguments.tokens or arguments.input or (None if arguments.text else "-"), arguments.output)
+    with write_text(arguments.output) as stream:
+        _print(arguments, stream)
+    return 0
+
+
+def _print(arguments: argparse.Namespace, stream: TextIO) -> None:
     for passage in _passages(arguments):
         if arguments.json:
             fields = sentence_fields(passage, in_document=arguments.layout == "paragraphs" and not arguments.tokens)
-            print(json.dumps(fields, ensure_ascii=False))
+            print(json.dumps(fields, ensure_ascii=False), file=stream)
         else:
             for token in passage.sentence.tokens:
                 form, lemma = (" ".join(field.split()) for field in (token.form, token.lemma))
-                print(token.start + passage.start, token.end + passage.start, form, lemma, sep="\t")
-            print()
-    return 0
+                print(token.start + passage.start, token.end + passage.start, form, lemma, sep="\t", file=stream)
+            print(file=stream)
 
 
 def sentence_fields(passage: Passage, *, in_document: bool = False) -> dict[str, Any]:
