@@ -4,12 +4,14 @@ import gzip
 import itertools
 import json
 import os
+import re
 import resource
 
 import pytest
 
 from perin.errors import InputError, UsageError
 from perin.graphs import load
+from perin.parsing import writing
 from perin.parsing.parser import Parser
 from perin.parsing.writing import Tally, format_of
 
@@ -127,6 +129,19 @@ def test_a_full_disk_is_an_error(alone, tmp_path, name):
     if name == "out.mrp":
         assert alone.parse_file(texts, tmp_path / name, resume=True, **options).failed == 0
         assert (tmp_path / name).read_bytes() == (tmp_path / f"whole-{name}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("-", "can't write standard output: No space left on device; make room, then start again"),
+        ("x.mrp.gz", "can't write x.mrp.gz: No space left on device; make room, then start again"),
+        ("x.mrp", "can't write x.mrp: No space left on device; make room, then go on with --resume"),
+    ],
+)
+def test_only_what_can_be_resumed_is_said_to_be(path, message):
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        writing._write(full, b"graphs", path)
 
 
 def test_a_file_is_not_read_and_written(parser, tmp_path, monkeypatch):

@@ -120,8 +120,9 @@ def _write(stream: BinaryIO, lines: bytes, path: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"can't write {path}: {reason}; make room, then go on with --resume") from None
+        remedy = "start again" if path == "-" or path.endswith(".gz") else "go on with --resume"
+        place = "standard output" if path == "-" else path
+        raise UsageError(f"can't write {place}: {error.strerror or error}; make room, then {remedy}") from None
 
 
 def _lines(graphs: Iterable[Graph]) -> bytes:
