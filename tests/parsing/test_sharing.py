@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -106,6 +107,17 @@ def test_eight_threads_half_with_sentences_half_with_lists(loaded, sentences, ri
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(work, range(24), timeout=PATIENCE):
             assert found == right
+
+
+def test_no_worker_process_can_die_because_there_is_none(loaded, sentences, right, monkeypatch):
+    def forbidden(*arguments, **options):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(os, "fork", forbidden, raising=False)
+    monkeypatch.setattr(subprocess.Popen, "__init__", forbidden)
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", forbidden)
+    graphs = [parsed.graphs[0] for parsed in loaded.stream(sentences * 4, "eds", time=TIME, max_batch_size=2)]
+    assert graphs == right * 4
 
 
 def test_a_pickled_parser(loaded, sentences, right):
