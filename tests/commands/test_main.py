@@ -11,7 +11,7 @@ import pytest
 import perin
 from perin.commands import main as main_module
 from perin.commands.main import VERBS, main
-from perin.errors import InputError
+from perin.errors import InputError, ModelError
 
 HEAVY = ("torch", "transformers", "scipy", "numpy", "penman", "jieba", "conllu", "simplemma")
 
@@ -100,6 +100,11 @@ def outcome(monkeypatch, error: BaseException) -> int:
 def test_errors_are_one_line_and_code_2(monkeypatch, capsys):
     assert outcome(monkeypatch, InputError("is odd\nand long", source="x.mrp", line=3)) == 2
     assert capsys.readouterr().err == "perin convert: error: x.mrp:3: is odd\\nand long\n"
+
+
+def test_errors_print_no_escape_codes(monkeypatch, capsys):
+    assert outcome(monkeypatch, ModelError("model/\x1b[31mred is missing:\nget it again")) == 2
+    assert capsys.readouterr().err == "perin convert: error: model/\\x1b[31mred is missing: get it again\n"
 
 
 def test_trouble_with_the_system_is_code_2(monkeypatch, capsys):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 
 import perin
-from perin.errors import PerinError
+from perin.errors import PerinError, one_line
 
 VERBS = {
     "parse": "parse text to graphs",
@@ -62,8 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except PerinError as error:
-        print(f"perin {verb}: error: {error}", file=sys.stderr)
-        return EXIT_ERROR
+        return _failed(verb, error)
     except KeyboardInterrupt:
         print(f"perin {verb}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -81,8 +80,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"perin {verb}: error: {reason}; try again with --threads 1", file=sys.stderr)
         return EXIT_ERROR
     except OSError as error:
-        print(f"perin {verb}: error: {error}", file=sys.stderr)
-        return EXIT_ERROR
+        return _failed(verb, error)
+
+
+def _failed(verb: str, error: Exception) -> int:
+    """Print an error on one line, without the control characters of what it quotes."""
+    print(f"perin {verb}: error: {one_line(' '.join(str(error).splitlines()))}", file=sys.stderr)
+    return EXIT_ERROR
 
 
 def _no_verb(arguments: list[str]) -> int:
