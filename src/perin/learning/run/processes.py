@@ -70,6 +70,12 @@ class Processes:
         """Until all processes have come here."""
         self.accelerator.wait_for_everyone()
 
+    def close(self) -> None:
+        """Wait for all processes and end their connection; a process that exits with it open may be aborted."""
+        self.wait()
+        if self.count > 1:
+            torch.distributed.destroy_process_group()
+
     def agreed(self, number: float) -> float:
         """What the first process says."""
         array = np.array([number if self.first else 0.0])

@@ -82,7 +82,7 @@ def train(recipe: Recipe, folder: Path, *, resume: bool = False, services: tuple
         if processes.first:
             _finish(trainer, folder)
             console.say(f"model: {folder / MODEL}\nreport: {folder / 'report.html'}")
-        processes.wait()
+        processes.close()
     return folder / MODEL
 
 
