@@ -189,7 +189,7 @@ def _add_tools(app: FastAPI, service: Service) -> None:
 
 def _add_page(app: FastAPI) -> None:
     parts = {name: files("perin.serving").joinpath("page", name).read_bytes() for name in _PAGE}
-    from perin.graphs.drawing.style import page_style_sheet
+    from perin.graphs.drawing.svg import page_style_sheet
 
     parts["page.css"] = page_style_sheet().encode() + parts["page.css"]
 

@@ -1,4 +1,4 @@
-"""The places of things: nothing lies on anything else, whatever the graph."""
+"""Layers, order and positions: parents above children, few crossings, nothing on top of anything else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,155 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
 from perin.graphs import Anchor, Edge, Graph, Node, Property, load
-from perin.graphs.drawing.layout import DrawingLayout, arrange
-from perin.graphs.drawing.routing import Box, Route
-from perin.graphs.drawing.sketch import sketch
+from perin.graphs.drawing.layered import assign_layers, stagger
+from perin.graphs.drawing.layout import DrawingLayout, arrange, crossings, reduce_crossings
+from perin.graphs.drawing.routing import Box, Route, Sentence, place, spread, straighten
+from perin.graphs.drawing.sketch import Arc, sketch
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
+def test_no_arc_stays_on_its_layer(graph: tuple[int, list[tuple[int, int]]]) -> None:
+    count, pairs = graph
+    arcs = [Arc(*pair, primary=index % 3 > 0) for index, pair in enumerate(pairs)]
+    layer = assign_layers(count, arcs, [0])
+    assert all(layer[arc.source] != layer[arc.target] for arc in arcs if arc.source != arc.target)
+    assert set(layer) == set(range(max(layer) + 1))
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)).filter(lambda pair: pair[0] < pair[1])))
+def test_without_cycles_all_arcs_point_down(pairs: list[tuple[int, int]]) -> None:
+    arcs = list(itertools.starmap(Arc, pairs))
+    layer = assign_layers(9, arcs, [0])
+    assert all(layer[arc.source] < layer[arc.target] for arc in arcs)
+
+
+def test_a_node_that_only_points_stands_just_above_its_target() -> None:
+    chain = [Arc(0, 1), Arc(1, 2), Arc(2, 3)]
+    assert assign_layers(5, [*chain, Arc(4, 3)], [0]) == [0, 1, 2, 3, 2]
+
+
+def test_other_arcs_go_where_primary_arcs_let_them() -> None:
+    assert assign_layers(3, [Arc(0, 1), Arc(1, 2), Arc(2, 0, primary=False)], [0]) == [0, 1, 2]
+
+
+def test_a_crowded_layer_is_thinned_out() -> None:
+    arcs = [Arc(node, 6) for node in range(6)]
+    layer = stagger(assign_layers(7, arcs, []), arcs, [100.0] * 7, [float(node) for node in range(7)], 350)
+    assert all(layer[arc.source] < layer[arc.target] for arc in arcs)
+    assert max(layer.count(number) for number in layer) <= 3
+    roomy = stagger(assign_layers(7, arcs, []), arcs, [100.0] * 7, [0.0] * 7, 650)
+    assert roomy == [0] * 6 + [1]
+
+
+def test_deep_graphs_need_no_deep_stack() -> None:
+    count = 5000
+    assert assign_layers(count, [Arc(node, node + 1) for node in range(count - 1)], [0]) == list(range(count))
+
+
+Proper = tuple[list[list[int]], list[list[int]], list[list[int]]]
+
+
+@st.composite
+def _layered(draw: st.DrawFn) -> Proper:
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    first = [0, *itertools.accumulate(sizes)]
+    layers = [list(range(start, end)) for start, end in itertools.pairwise(first)]
+    above: list[list[int]] = [[] for _ in range(first[-1])]
+    below: list[list[int]] = [[] for _ in range(first[-1])]
+    for upper, lower in itertools.pairwise(layers):
+        for source, target in draw(st.lists(st.tuples(st.sampled_from(upper), st.sampled_from(lower)), max_size=8)):
+            below[source].append(target)
+            above[target].append(source)
+    return layers, above, below
+
+
+def _brute_force(layers: list[list[int]], below: list[list[int]]) -> int:
+    place = {vertex: index for layer in layers for index, vertex in enumerate(layer)}
+    total = 0
+    for layer in layers:
+        edges = [(place[vertex], place[end]) for vertex in layer for end in below[vertex]]
+        pairs = itertools.combinations(edges, 2)
+        total += sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in pairs)
+    return total
+
+
+@given(_layered())
+def test_crossings_are_those_of_all_pairs(graph: Proper) -> None:
+    layers, _, below = graph
+    assert crossings(layers, below) == _brute_force(layers, below)
+
+
+@given(_layered(), st.booleans())
+def test_reordering_permutes_and_never_adds_crossings(graph: Proper, fixed_last: bool) -> None:
+    layers, above, below = graph
+    ordered = reduce_crossings(layers, above, below, fixed_last=fixed_last)
+    assert [sorted(layer) for layer in ordered] == layers
+    assert crossings(ordered, below) <= crossings(layers, below)
+    if fixed_last:
+        assert ordered[-1] == layers[-1]
+
+
+@given(st.permutations(range(4)), st.permutations(range(4)))
+@settings(max_examples=40)
+def test_a_forest_gets_no_crossings(left: list[int], right: list[int]) -> None:
+    # Two trees of depth two over shuffled layers: 0 -> 2, 3 -> leaves; 1 -> 4, 5 -> leaves.
+    layers = [[0, 1], [2 + index for index in left], [6 + index for index in right]]
+    below = [[2, 3], [4, 5], [6], [7], [8], [9], [], [], [], []]
+    above: list[list[int]] = [[], [], [0], [0], [1], [1], [2], [3], [4], [5]]
+    assert crossings(reduce_crossings(layers, above, below), below) == 0
+
+
+_finite = st.floats(-200, 200)
+
+
+@given(st.lists(st.tuples(_finite, st.floats(0.1, 50), st.floats(0, 60)), min_size=1, max_size=12))
+def test_spread_is_weighted_isotonic_regression(items: list[tuple[float, float, float]]) -> None:
+    wanted, weights, gaps = (list(column) for column in zip(*items, strict=True))
+    offsets = list(itertools.accumulate(gaps[1:], initial=0.0))
+    placed = spread(wanted, weights, gaps[1:])
+    expected = isotonic_regression(
+        [position - offset for position, offset in zip(wanted, offsets, strict=True)], weights=weights
+    ).x
+    assert placed == pytest.approx([mean + offset for mean, offset in zip(expected, offsets, strict=True)], abs=1e-6)
+
+
+def test_a_parent_stands_over_the_middle_of_its_children() -> None:
+    layers = [[0], [1, 2, 3]]
+    above = [[], [(0, 1.0)], [(0, 1.0)], [(0, 1.0)]]
+    below = [[(1, 1.0), (2, 1.0), (3, 1.0)], [], [], []]
+    at = place(layers, above, below, lambda left, right: 30.0, {})
+    assert at[0] == pytest.approx(at[2], abs=0.5)
+    assert at[3] - at[1] == pytest.approx(60, abs=0.5)
+
+
+def test_a_sentence_spreads_for_what_stands_on_it_but_not_its_chunks() -> None:
+    # Nodes 0 and 1 need 100 between them; words 2, 3 and 4 need 20, and 3 and 4 have no space between them.
+    layers = [[0, 1], [2, 3, 4]]
+    above = [[], [], [(0, 9.0)], [(1, 9.0)], []]
+    below = [[(2, 9.0)], [(3, 9.0)], [], [], []]
+    sentence = Sentence([range(1), range(1, 3)], [0.0, 20.0, 0.0, 20.0, 40.0])
+    at = place(layers, above, below, lambda left, right: 100.0 if left == 0 else 20.0, {}, sentence)
+    assert at[1] - at[0] == pytest.approx(100)
+    assert 60 < at[3] - at[2] < 75
+    assert at[4] - at[3] == pytest.approx(20)
+
+
+def test_long_lines_become_straight_where_there_is_room() -> None:
+    layers = [[0], [1], [2, 5], [3], [4]]
+    at = [0.0, 4.0, -3.0, 5.0, 1.0, 30.0]
+    straighten(at, layers, lambda left, right: 20.0, [[0, 1, 2, 3, 4]])
+    assert at == [0.0, 1.0, 1.0, 1.0, 1.0, 30.0]
+
+
+def test_a_line_keeps_its_distance_from_what_is_in_its_way() -> None:
+    layers = [[0], [1], [5, 2], [3], [4]]
+    at = [0.0, 0.0, 40.0, 0.0, 0.0, 20.0]
+    straighten(at, layers, lambda left, right: 20.0, [[0, 1, 2, 3, 4]])
+    assert at[2] - at[5] >= 20
+
 
 TREEBANKS = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]
 SLACK = 0.01

@@ -13,7 +13,7 @@ from perin.errors import UsageError
 from perin.graphs import Anchor, Edge, Graph, Node, Property
 from perin.graphs.drawing import svg
 from perin.graphs.drawing.lettering import printable
-from perin.graphs.drawing.svg import bare_svg, rendered
+from perin.graphs.drawing.svg import _DARK, _LIGHT, bare_svg, rendered, style_sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOGS = Graph(
@@ -150,7 +150,6 @@ def test_characters_that_xml_forbids(label):
 
 def test_colours_of_both_palettes_can_be_read():
     """Contrast of text against the page or its box, by the formula of WCAG 2; 4.5 is what it asks of small text."""
-    from perin.graphs.drawing import style
 
     def luminance(colour):
         channels = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
@@ -161,14 +160,13 @@ def test_colours_of_both_palettes_can_be_read():
     pairs += (
         " missing/page missing/missingbox extra/page extra/extrabox missing/box extra/box name/topbox name/sharedbox"
     )
-    for palette in (style._LIGHT, style._DARK):
+    for palette in (_LIGHT, _DARK):
         for pair in pairs.split():
             bright, dim = sorted((luminance(palette[name]) for name in pair.split("/")), reverse=True)
             assert (bright + 0.05) / (dim + 0.05) >= 4.5, pair
 
 
 def test_every_class_of_the_style_sheet_is_used_somewhere():
-    from perin.graphs.drawing.style import style_sheet
 
     styled = set(re.findall(r"\.([a-z]+)", re.sub(r"\{[^}]*\}", "", style_sheet("light"))))
     source = "".join(map(str, [svg(DOGS), svg(Graph("1", nodes=(Node(0, "小"),)))]))

@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import TextIO
 
 from perin.graphs.codecs.codec import Codec
-from perin.graphs.drawing.layered import drawable
+from perin.graphs.drawing.layered import SMALL, WORD, Line, drawable
 from perin.graphs.drawing.layout import DrawingLayout, arrange
-from perin.graphs.drawing.measures import SMALL, WORD, Line
 from perin.graphs.drawing.routing import Box, Route
 from perin.graphs.drawing.sketch import Link, Shape, Sketch, sketch
 from perin.graphs.graph import Graph

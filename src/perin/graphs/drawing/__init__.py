@@ -6,8 +6,7 @@ Every function takes a graph or a :class:`Sketch`, which :func:`diff_sketch` mak
 """
 
 from perin.graphs.drawing.diff import diff_sketch
-from perin.graphs.drawing.files import pdf, png
-from perin.graphs.drawing.html import write_html
+from perin.graphs.drawing.files import pdf, png, write_html
 from perin.graphs.drawing.sketch import Sketch, sketch
 from perin.graphs.drawing.svg import svg
 from perin.graphs.drawing.text import text

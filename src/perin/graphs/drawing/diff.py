@@ -23,6 +23,7 @@ from perin.graphs.drawing.sketch import (
     Status,
     Word,
     has_boxes,
+    is_primary,
     is_remote,
     node_form,
     owned_words,
@@ -33,7 +34,6 @@ from perin.graphs.drawing.sketch import (
     summary,
     touched_words,
 )
-from perin.graphs.drawing.spanning import is_primary
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import folded, normal_anchors, normal_attributes, normal_edge
 

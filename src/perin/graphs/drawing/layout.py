@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import ceil
 
-from perin.graphs.drawing.layered import Layered, layered
+from perin.graphs.drawing.layered import LEADING, LOOP, MARGIN, WORD, Block, Layered, layered, loop_height
 from perin.graphs.drawing.lettering import text_width, wrapped
-from perin.graphs.drawing.measures import LEADING, LOOP, MARGIN, WORD, Block, loop_height
 from perin.graphs.drawing.routing import Band, Box, Pull, Route, Sentence, Ties, place, routes, straighten
 from perin.graphs.drawing.sketch import Sketch
 

@@ -18,8 +18,7 @@ import torch
 import perin
 from perin.files import write_text
 from perin.graphs.drawing.diff import diff_sketch
-from perin.graphs.drawing.style import page_style_sheet
-from perin.graphs.drawing.svg import bare_svg
+from perin.graphs.drawing.svg import bare_svg, page_style_sheet
 from perin.graphs.graph import Graph
 from perin.learning.data.corpus import Corpus, problem_counts
 from perin.learning.recipe import Recipe
