@@ -28,7 +28,7 @@ import perin
 from perin.bulk.corpus import Progress
 from perin.bulk.processes import Bad
 from perin.bulk.shards import Mark
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from serving import SENTENCES
 
 MACHINES = (1, 10, 100)

@@ -36,7 +36,7 @@ import json, sys, time
 started = time.process_time(), time.time()
 kind, bits, name, framework, file, target = json.loads(sys.argv[1])
 from pathlib import Path
-from perin.graphs.codecs.registry import dump
+from perin.graphs.codecs import dump
 from perin.model.sources import model_folder
 from perin.parsing.parser import Parser
 from perin.parsing.reading import read_sentences
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="cores to use in the comparison with another tree")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with another tree of this package")
     arguments = parser.parse_args()
-    from perin.graphs.codecs.registry import dump, load, loads
+    from perin.graphs.codecs import dump, load, loads
     from perin.scoring import score
 
     print(describe())

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from machine import describe
 
-from perin.graphs.codecs.registry import dump
+from perin.graphs.codecs import dump
 from perin.model.cards import markdown_table
 from perin.model.folder import CARD, ModelFolder
 from perin.model.sources import model_folder

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from machine import describe
 
-from perin.graphs.codecs.registry import dump, load
+from perin.graphs.codecs import dump, load
 from perin.graphs.graph import Graph
 from perin.model.sources import model_folder
 from perin.parsing.benchmark import measure

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from machine import describe
 
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.graphs.graph import Graph
 from perin.graphs.validation import findings
 from perin.model.model import Model

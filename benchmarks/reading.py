@@ -24,7 +24,7 @@ import perin
 from perin.commands.convert import convert
 from perin.files import read_lines
 from perin.graphs import load
-from perin.graphs.codecs.registry import codec
+from perin.graphs.codecs import codec
 
 MEMORY = {
     "perin.graphs imported": "",

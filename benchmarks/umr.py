@@ -20,8 +20,7 @@ from machine import describe
 
 from perin.frameworks.roundtrip import roundtrip
 from perin.graphs import Graph, dump, dumps, findings, load, loads
-from perin.graphs.codecs.umr.documents import Documents
-from perin.graphs.codecs.umr.writer import own_fields
+from perin.graphs.codecs.umr import Documents, own_fields
 from perin.graphs.faults import Tolerant
 
 _CHUNK = 2000

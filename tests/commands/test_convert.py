@@ -10,7 +10,7 @@ import pytest
 from perin.commands.convert import convert, listing
 from perin.commands.main import main
 from perin.graphs import Graph, Node, dump, dumps, load
-from perin.graphs.codecs.registry import FORMATS, codec
+from perin.graphs.codecs import FORMATS, codec
 
 EDS = Graph("1", "eds", flavor=1, input="Dogs", tops=(0,), nodes=(Node(0, "dog"),))
 LINE = dumps(EDS)

@@ -10,7 +10,7 @@ import pytest
 from perin.commands.main import main
 from perin.contract.sentence import Sentence
 from perin.errors import InputError
-from perin.graphs.codecs.registry import dump, load
+from perin.graphs.codecs import dump, load
 from perin.graphs.graph import Anchor, Edge, Graph, Node
 from perin.parsing.parser import Parser
 

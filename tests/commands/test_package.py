@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from perin.commands.main import main
-from perin.graphs.codecs.registry import dump
+from perin.graphs.codecs import dump
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.model.cards import read_card
 from perin.parsing.parser import Parser

@@ -14,7 +14,7 @@ import pytest
 
 from perin.commands.main import main
 from perin.graphs import load
-from perin.graphs.codecs.registry import FORMATS
+from perin.graphs.codecs import FORMATS
 from perin.graphs.validation import findings
 
 SENTENCES = "The dog sleeps.\n\n \t\nKim saw dogs.\n"

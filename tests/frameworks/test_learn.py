@@ -16,7 +16,7 @@ from perin.frameworks.oracle import round_trip
 from perin.frameworks.treebank import joined, read_treebank
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 WORDS = [("Hund", "dog"), ("Katze", "cat"), ("Pferd", "horse"), ("Vogel", "bird")]
 

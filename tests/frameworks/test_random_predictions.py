@@ -15,7 +15,7 @@ from perin.contract.sentence import Sentence, Token
 from perin.frameworks.signatures import Signatures
 from perin.graphs import dumps, findings, loads
 from perin.graphs.graph import Graph, Node
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
 

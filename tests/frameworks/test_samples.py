@@ -15,7 +15,7 @@ from perin.errors import InputError
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs import findings
 from perin.graphs.graph import Edge, Graph, Node, Property
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 
 def _perfect(sample: Any, target: Target, queries: int | None = None) -> Prediction:

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from perin.frameworks.steps import NormalEdges
 from perin.graphs.graph import Edge, Graph, Node
-from perin.graphs.isomorphism import isomorphic
-from perin.graphs.normalisation import normal_edge
+from perin.graphs.normalisation import isomorphic, normal_edge
 
 LABELS = ("ARG0", "domain", "mod", "consist-of", "ARG0-of", "prep-out-of", "part-of-of")
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from perin.frameworks.steps import FLAG, PropertiesAsNodes, flagged
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 PAIRS = st.lists(
     st.builds(Property, st.sampled_from(["op1", "quant"]), st.sampled_from(["a", "A", "", 3, True, None])), max_size=3

@@ -19,7 +19,7 @@ from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.steps import PropertiesAsNodes
 from perin.graphs import dump, findings, validation
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 from perin.labels.space import RuleSpace
 
 # The framework: words are nodes, labelled by their lemmas in capitals; "shout" is a property of the edge before "!".

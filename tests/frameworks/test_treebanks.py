@@ -17,7 +17,7 @@ from perin.frameworks.registry import framework
 from perin.frameworks.treebank import fitted
 from perin.graphs import findings, load
 from perin.graphs.graph import Graph
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 from perin.text import read_tokens, tokenize
 
 TREEBANKS = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]

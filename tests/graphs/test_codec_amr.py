@@ -21,8 +21,7 @@ from perin.errors import InputError
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, load, loads
 from perin.graphs.codecs import amr
 from perin.graphs.faults import strict
-from perin.graphs.isomorphism import isomorphic
-from perin.graphs.normalisation import normal_edge
+from perin.graphs.normalisation import isomorphic, normal_edge
 
 TREEBANKS = ["amr-eng/dev", "amr-eng/train", "amr-zho/dev", "amr-zho/train"]
 HEADER = ("id", "framework", "language", "flavor", "version", "time", "source", "input", "extra")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from perin.errors import InputError
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, load, loads
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 TEXT = """\
 # ::id 1

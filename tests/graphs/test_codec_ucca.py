@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from perin.errors import InputError
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dump, dumps, load, loads
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 XML = """\
 <root passageID="7" annotationID="0">

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from perin.commands.validate import validate
 from perin.errors import InputError
-from perin.graphs.codecs.registry import dumps, load, loads
+from perin.graphs.codecs import dumps, load, loads
 from perin.graphs.faults import Tolerant
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 import perin
 from perin.errors import ModelError, UsageError
-from perin.graphs.codecs.registry import dump
+from perin.graphs.codecs import dump
 from perin.model.folder import ModelFolder, Quantization
 from perin.model.model import Model
 from perin.model.packaging import pieces_for, texts_in, write_package, write_wheel

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from perin.errors import MissingDependencyError, UsageError
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.model.model import Model
 from perin.model.sources import bundled, model_folder
 from perin.model.trained import TrainedModel, load_model

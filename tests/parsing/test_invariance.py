@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.model.sources import installed
 from perin.parsing.inference import parse_batch, predictions
 from perin.parsing.parser import Parser

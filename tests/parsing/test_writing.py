@@ -10,7 +10,7 @@ import resource
 import pytest
 
 from perin.errors import InputError, UsageError
-from perin.graphs import load
+from perin.graphs import codecs, load
 from perin.parsing import writing
 from perin.parsing.parser import Parser
 from perin.parsing.writing import Tally, format_of
@@ -229,16 +229,14 @@ def test_formats_by_name(parser, tmp_path, name, framework, begins):
 
 
 def test_a_graph_that_a_format_can_not_hold_is_reported(parser, tmp_path, monkeypatch):
-    from perin.graphs.codecs import registry
-
-    dumps = registry.dumps
+    dumps = codecs.dumps
 
     def refusing(graph, format):
         if graph.id == "2":
             raise InputError("nested too deeply", graph=graph.id)
         return dumps(graph, format)
 
-    monkeypatch.setattr(registry, "dumps", refusing)
+    monkeypatch.setattr(codecs, "dumps", refusing)
     problems = []
     tally = parser.parse_file(["Go."] * 3, tmp_path / "x.amr", framework="amr", report=problems.append)
     assert tally == Tally(parsed=2, failed=1)

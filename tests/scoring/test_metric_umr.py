@@ -1,6 +1,6 @@
 """The metric of UMR: alignments and document-level triples over corresponding nodes."""
 
-from perin.graphs.codecs.registry import loads
+from perin.graphs.codecs import loads
 from perin.scoring import score
 from perin.scoring.metrics.metric import Tally
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from perin.commands.options import Warnings, graph_format
 from perin.errors import InputError, UsageError
 from perin.files import source_name
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.graphs.drawing.diff import diff_sketch
 from perin.graphs.drawing.files import PICTURE_FORMATS, save
 from perin.graphs.drawing.sketch import Sketch

@@ -117,7 +117,7 @@ def _calibration_table(found: dict[str, dict[str, float]]) -> str:
 def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
     if arguments.output is None:
         return
-    from perin.graphs.codecs.registry import guess
+    from perin.graphs.codecs import guess
     from perin.parsing.writing import checked_format
 
     checked_format(arguments.output, guess(arguments.output).name, {graph.framework or "" for graph in gold})
@@ -128,7 +128,7 @@ def _check_output(arguments: argparse.Namespace, gold: list[Graph]) -> None:
 
 def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
     """The model's graphs, with probabilities if calibration is asked for, also written to a file if that is wanted."""
-    from perin.graphs.codecs.registry import dump
+    from perin.graphs.codecs import dump
     from perin.parsing.evaluation import parse_treebank
     from perin.parsing.parser import Parser
 

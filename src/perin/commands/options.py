@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 
 from perin.errors import UsageError
-from perin.graphs.codecs.registry import FORMATS, canonical
+from perin.graphs.codecs import FORMATS, canonical
 from perin.graphs.drawing.files import PICTURE_FORMATS
 from perin.graphs.faults import Finding
 

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         cache=arguments.cache,
     )
     if arguments.output is not None:
-        from perin.graphs.codecs.registry import dump
+        from perin.graphs.codecs import dump
 
         dump((trip.graph for trip in report.trips), arguments.output)
     if arguments.json:

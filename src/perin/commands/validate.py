@@ -14,8 +14,8 @@ from collections import Counter
 
 from perin.commands.options import graph_format
 from perin.errors import InputError
-from perin.graphs.codecs.registry import locate
-from perin.graphs.codecs.umr.documents import Documents
+from perin.graphs.codecs import locate
+from perin.graphs.codecs.umr import Documents
 from perin.graphs.faults import Finding, Report
 from perin.graphs.validation import framework_findings
 

@@ -12,7 +12,7 @@ from perin.errors import InputError
 from perin.files import source_name
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.graphs.faults import Finding, strict
 from perin.graphs.graph import Anchor, Graph
 from perin.graphs.normalisation import normal_anchors

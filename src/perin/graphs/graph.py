@@ -225,7 +225,7 @@ class Graph:
 
     def isomorphic(self, other: Graph) -> bool:
         """Whether both graphs have the same content up to node ids and the order of nodes and edges."""
-        from perin.graphs.isomorphism import isomorphic
+        from perin.graphs.normalisation import isomorphic
 
         return isomorphic(self, other)
 
@@ -251,13 +251,13 @@ class Graph:
         >>> Graph("1", "eds", nodes=(Node(0, "_rain_v_1"),)).to_json()
         '{"id":"1","framework":"eds","tops":[],"nodes":[{"id":0,"label":"_rain_v_1"}],"edges":[]}'
         """
-        from perin.graphs.codecs.registry import dumps
+        from perin.graphs.codecs import dumps
 
         return dumps(self).rstrip("\n")
 
     def to_penman(self) -> str:
         """An AMR in PENMAN notation; InputError for graphs of frameworks that are not written so."""
-        from perin.graphs.codecs.registry import dumps
+        from perin.graphs.codecs import dumps
 
         return dumps(self, "umr" if self.framework == "umr" else "amr").rstrip("\n")
 
@@ -286,7 +286,7 @@ class Graph:
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the graph to a file, as graph or picture: its name says in which format, unless that is given."""
         from perin.errors import UsageError
-        from perin.graphs.codecs.registry import dump
+        from perin.graphs.codecs import dump
         from perin.graphs.drawing.files import PICTURE_FORMATS, picture_format, save
 
         try:

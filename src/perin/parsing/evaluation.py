@@ -11,7 +11,7 @@ from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.frameworks.oracle import round_trip
 from perin.frameworks.treebank import sentence_of, tokens_by_id
-from perin.graphs.codecs.registry import load
+from perin.graphs.codecs import load
 from perin.graphs.faults import Finding, Report, Tolerant
 from perin.graphs.graph import Graph
 from perin.model.folder import ModelFolder, Quantization, Treebank

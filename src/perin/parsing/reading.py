@@ -14,7 +14,7 @@ from typing import TypeAlias
 from perin.contract.sentence import Sentence
 from perin.errors import InputError
 from perin.files import each_line, source_name
-from perin.graphs.codecs.registry import locate
+from perin.graphs.codecs import locate
 from perin.graphs.faults import Finding
 from perin.text import split_sentences, tokenize
 from perin.text.adapters import SomeText, as_sentence, sentences_of

@@ -18,7 +18,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from perin.errors import UsageError
-from perin.graphs.codecs.registry import dumps, loads
+from perin.graphs.codecs import dumps, loads
 from perin.graphs.graph import Graph
 from perin.model.sources import default_model
 from perin.parsing.parser import ALL, Parser, framework_names

@@ -18,8 +18,8 @@ from typing import BinaryIO, TypeAlias
 
 from perin.errors import InputError, UsageError
 from perin.files import check_writable, write_bytes
+from perin.graphs.codecs import FORMATS, check_format, dump, guess, writable
 from perin.graphs.codecs.mrp import encode_line
-from perin.graphs.codecs.registry import FORMATS, check_format, dump, guess, writable
 from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
 from perin.graphs.graph import Graph
 from perin.parsing.inference import Parsed

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from perin.errors import InputError, wrong_type
 from perin.files import each_line, read_lines, source_name
-from perin.graphs.codecs.codec import Reader
-from perin.graphs.codecs.registry import files
+from perin.graphs.codecs import Reader, files
 from perin.graphs.faults import Finding, Report, Tolerant, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings

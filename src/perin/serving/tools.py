@@ -12,7 +12,7 @@ from typing import Any
 
 from perin.errors import InputError
 from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
-from perin.graphs.codecs.registry import FORMATS, check_format
+from perin.graphs.codecs import FORMATS, check_format
 from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
 from perin.graphs.drawing.svg import bare_svg
 from perin.graphs.faults import Report, strict

@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from perin.errors import PerinError, UsageError
-from perin.graphs.codecs.registry import FORMATS
+from perin.graphs.codecs import FORMATS
 from perin.serving.pool import RefusedError
 from perin.serving.requests import check_limits
 from perin.serving.service import Choice, Service, Settings, Unit, by_language

@@ -12,7 +12,7 @@ from typing import Any
 from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
 from perin.files import MAX_LINE, read_lines, source_name, within_limit
-from perin.graphs.codecs.registry import locate as graphs
+from perin.graphs.codecs import locate as graphs
 from perin.graphs.graph import Graph, Node
 from perin.text.alignment import Place, locate, placed
 from perin.text.languages import LANGUAGES, checked

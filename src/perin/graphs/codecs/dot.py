@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from perin.graphs.codecs.codec import Codec
+from perin.graphs.codecs import Codec
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import folded
 

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from perin.errors import InputError
-from perin.graphs.codecs import header
-from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.pmb import COMMENT, IMPLIED, MEMBER, Builder, documents, read_documents
 from perin.graphs.faults import Report
 from perin.graphs.graph import Edge, Graph, Node

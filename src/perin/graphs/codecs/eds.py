@@ -22,8 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from perin.errors import InputError
-from perin.graphs.codecs import header
-from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar

@@ -15,8 +15,7 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from perin.errors import InputError
-from perin.graphs.codecs import mrp
-from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs import Codec, Lines, mrp
 from perin.graphs.codecs.eds import (
     CONSTANT,
     IMPLIED,

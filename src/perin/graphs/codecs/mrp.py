@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar
 
 from perin.errors import InputError
-from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs import Codec, Lines
 from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 

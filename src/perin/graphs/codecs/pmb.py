@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from perin.graphs.codecs import header
-from perin.graphs.codecs.codec import Lines
+from perin.graphs.codecs import Lines, header
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Edge, Graph, Node

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TextIO
 
-from perin.graphs.codecs.codec import Codec
+from perin.graphs.codecs import Codec
 from perin.graphs.drawing.layered import SMALL, WORD, Line, drawable
 from perin.graphs.drawing.layout import DrawingLayout, arrange
 from perin.graphs.drawing.routing import Box, Route

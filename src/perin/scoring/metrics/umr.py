@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from perin.graphs.codecs.umr import own_fields
 from perin.graphs.codecs.umr.reader import VARIABLE, read_head
-from perin.graphs.codecs.umr.writer import own_fields
 from perin.graphs.graph import Graph
 from perin.scoring.items import TYPES
 from perin.scoring.metrics.metric import Comparison, Metric, Tally

@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from perin.errors import InputError
-from perin.graphs.codecs import header
-from perin.graphs.codecs.codec import Codec, Lines
+from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.ucca.passage import (
     WRAPPER,

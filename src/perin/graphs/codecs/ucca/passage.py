@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from perin.errors import InputError
 from perin.files import MAX_LINE, byte_limit, too_long
-from perin.graphs.codecs.codec import Lines
+from perin.graphs.codecs import Lines
 from perin.graphs.graph import Anchor
 
 WRAPPER = "corpus"

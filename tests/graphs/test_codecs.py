@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perin.errors import InputError, UsageError
 from perin.graphs import Anchor, Graph, Node, Tolerant, codec, dump, dumps, load, loads
-from perin.graphs.codecs.registry import FORMATS, files, guess, locate
+from perin.graphs.codecs import FORMATS, files, guess, locate
 
 GRAPH = Graph("1", "eds", flavor=1, input="Dogs", nodes=(Node(0, "dog"),), tops=(0,))
 
