@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 import os
 import random
@@ -21,6 +22,7 @@ import pytest
 import perin
 from perin.bulk import processes
 from perin.errors import InputError, ModelError, UsageError
+from perin.model.sources import bundled
 
 LINES = [f"Sentence {number}." for number in range(1, 201)]
 RUN = "import fake_parser, json, sys, perin; perin.parse_corpus(model=fake_parser.load, **json.loads(sys.argv[1]))"
@@ -298,6 +300,51 @@ def test_twenty_kills(fake, start, parse, corpus, tmp_path, joined, monkeypatch)
     assert texts(joined(out)) == lines
     ids = Counter(json.loads(line)["id"] for line in joined(out).splitlines())
     assert (len(ids), set(ids.values())) == (20_000, {1})
+    assert hidden(out) == []
+
+
+WORDS = (
+    ("The dog", "A child", "My sister", "Nobody", "Every farmer", "She"),
+    ("sleeps", "wants to sing", "saw a bird", "bought three books", "left"),
+    ("", " today", " on Monday", " in Prague", " again"),
+    (".", "?", ", too.", " with Kim."),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("eng" not in bundled(), reason="the model eng is not in the box")
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are looked for in /proc")
+def test_kills_with_the_english_model(corpus, tmp_path, joined):
+    """A worker dies and is replaced, then all processes die; the same command again does what is missing."""
+    sentences = ["{} {}{}{}".format(*words) for words in itertools.product(*WORDS)]
+    [source] = corpus(a_txt=sentences)
+    out = tmp_path / "out"
+
+    def command(folder, *options):
+        start = [sys.executable, "-m", "perin", "parse-corpus", source, str(folder), "--model", "eng"]
+        return [*start, "--framework", "eds", "--time", "2026-01-31", *options]
+
+    def done():
+        return len(list(out.glob("*.done")))
+
+    cut = command(out, "--shards", "60", "--workers", "2")
+    run = subprocess.Popen(cut, start_new_session=True)
+    try:
+        wait_for(lambda: done() >= 5, 300)
+        first, second = children(run.pid)
+        os.kill(first, signal.SIGKILL)
+        wait_for(lambda: len(now := set(children(run.pid)) - {first}) == 2 and second in now)
+        before = done()
+        wait_for(lambda: done() > before, 300)
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait(10)
+    assert done() < 60
+    assert subprocess.run(cut, timeout=300).returncode == 0
+    assert subprocess.run(command(tmp_path / "one", "--shards", "1", "--workers", "1"), timeout=300).returncode == 0
+    assert joined(out) == joined(tmp_path / "one")
+    assert texts(joined(out)) == sentences
     assert hidden(out) == []
 
 

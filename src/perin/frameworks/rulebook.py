@@ -31,7 +31,7 @@ HARD = 1e4
 BARRED = -HARD / 2
 """Less than anything gains that breaks no hard rule."""
 
-_REMEMBERED = 20_000
+_REMEMBERED = 1 << 13
 
 
 def cost(rate: float) -> float:

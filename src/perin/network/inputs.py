@@ -59,7 +59,7 @@ LONGEST_WORD = 48
 """Of a longer word only the beginning and the end count."""
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=1 << 14)
 def grams(word: str, buckets: int) -> NDArray[np.int64]:
     """The table rows of a word: one for the word as it is, and one for each n-gram of its lower-case form in ``<…>``.
 

@@ -107,7 +107,7 @@ def _words(text: str) -> list[int]:
     return ends[::-1]
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 14)
 def _cost(word: str) -> float | None:
     """The negative logarithm of a word's probability plus the cost of its length; None for what is no word."""
     words, total = chinese_words()

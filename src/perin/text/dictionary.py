@@ -12,7 +12,7 @@ from perin.errors import MissingDependencyError
 from perin.text.languages import LANGUAGES, word_set
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def dictionary_lemma(form: str, language: str) -> str | None:
     """The lemma that the dictionary of the language has for a form, or None for a form that is not in it.
 
@@ -32,7 +32,7 @@ def guessed_lemma(form: str, language: str) -> str:
     return simplemma.lemmatize(form, lang=LANGUAGES[language])
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def english_readings(form: str) -> dict[str, tuple[str, ...]]:
     """The lemmas of a lower-cased English form by part of speech: adj, adv, aux, noun, verb; empty if it is unknown."""
     rows = (row.split(",") for row in _english_rows().get(form, "").split())

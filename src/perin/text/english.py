@@ -119,7 +119,7 @@ def _clitic_s(before: str, after: str) -> str:
     return "be" if before in _BEFORE_IS or after in ("a", "an", "the", "not", "n't", "so", "very", "going") else "'s"
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def _verb(word: str, lemma: str) -> str | None:
     """The lemma as a verb of a form that was given another word's lemma; None where there is no question."""
     verbs = english_readings(word).get("verb", ()) if word not in _MODALS else ()

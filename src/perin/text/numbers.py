@@ -36,7 +36,7 @@ def to_number(words: Sequence[str], language: str) -> str | None:
     return _number(tuple(word.lower() for word in words), checked(language))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _number(words: tuple[str, ...], language: str) -> str | None:
     if len(words) > 1 and words[0] in _MINUS:
         positive = _number(words[1:], language)

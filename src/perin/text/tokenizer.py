@@ -77,7 +77,7 @@ def _inside(chunk: str, splitter: Splitter) -> list[_Range]:
     return found
 
 
-_remembered = lru_cache(maxsize=1 << 17)(_inside)
+_remembered = lru_cache(maxsize=1 << 14)(_inside)
 
 
 # Lemmas: what dictionaries say about a form, and for English what its neighbours say about that.
@@ -108,7 +108,7 @@ def lemmatize_all(forms: Sequence[str], language: str | None) -> list[str]:
     return english.in_context(forms, lemmas) if language == "eng" else lemmas
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def _lemma(form: str, language: str) -> str:
     irregular = _irregular(language)
     lower = form if len(form) <= 2 and form.isupper() else form.lower()  # US is not us
