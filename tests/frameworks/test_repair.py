@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from perin.contract.heads import Prediction
 from perin.contract.sentence import Sentence, Token
-from perin.frameworks.decoding.repair import _assign_labels
-from perin.frameworks.decoding.roles import RoleChoice
+from perin.frameworks.decoding.repair import assign_labels
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.rulebook import Rulebook, cost
 from perin.graphs.framework_rules import broken
@@ -141,9 +140,7 @@ def test_no_other_labels_of_a_source_gain_more(samples: dict[str, Any], count: i
     book = Rulebook(sample.framework, sample.vocabulary)
     book.once[False][:2] = 0.0, 1.5
     gains = np.random.default_rng(seed).normal(size=(count, len(book.labels))) * 3
-    choice = RoleChoice.__new__(RoleChoice)
-    choice.book = book
-    found = _assign_labels(choice, gains)
+    found = assign_labels(gains, book.once[False], 0.0)
 
     def worth(labels: Sequence[int]) -> float:
         again = sum(book.once[False][label] * (labels.count(label) - 1) for label in set(labels) - {-1})

@@ -129,7 +129,7 @@ def test_what_the_vocabulary_lacks_is_missing(samples: dict[str, Any], learn: Ca
     prediction = oracle_prediction(sample.framework, target, sample.sentence, poor, 3, assign_queries(target, 3).places)
     decoded = sample.framework.decode(prediction, poor)
     assert len(decoded) == len(sample.graph)
-    assert not list(findings(decoded))
+    assert not [finding for finding in findings(decoded) if finding.severity == "error"]
 
 
 def test_tokens_of_another_text_are_refused(sample: Any) -> None:

@@ -43,6 +43,56 @@ def errors(graph: Graph) -> list[str]:
     return [finding.message for finding in findings(graph) if finding.severity == "error"]
 
 
+MEMBER, SHARED = (Property("member", True),), (Property("effective", True),)
+TREE = Graph(
+    "2",
+    "ptg",
+    "ces",
+    1,
+    nodes=(Node(0), Node(1, "bark"), Node(2, "and"), Node(3, "dog"), Node(4, "wolf"), Node(5, "old")),
+    edges=(
+        Edge(0, 1, "PRED"),
+        Edge(1, 2, "CONJ"),
+        Edge(2, 3, "ACT", MEMBER),
+        Edge(2, 4, "ACT", MEMBER),
+        Edge(2, 5, "RSTR"),
+        Edge(1, 3, "ACT", SHARED),
+        Edge(1, 4, "ACT", SHARED),
+        Edge(3, 5, "RSTR", SHARED),
+        Edge(4, 5, "RSTR", SHARED),
+    ),
+    tops=(0,),
+)
+"""Old dogs and wolves bark."""
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (TREE.edges, None),
+        ((*TREE.edges, Edge(4, 3, "coref.text")), None),
+        ((*TREE.edges, Edge(1, 5, "RSTR")), "node 5 (old) has 2 parents"),
+        (TREE.edges[1:], "node 1 (bark) has no parent"),
+        ((Edge(5, 1, "PRED"), *TREE.edges[1:], Edge(0, 3, "coref.text")), "node 1 (bark) lies below itself"),
+        ((*TREE.edges, Edge(0, 3, "ACT", SHARED)), "ACT of node 0 () is effective, but no coordination makes it so"),
+        ((*TREE.edges[:5], Edge(1, 3, "PAT", SHARED)), "PAT of node 1 (bark) should be ACT"),
+        ((*TREE.edges[:1], Edge(1, 2, "PAT"), *TREE.edges[2:]), "node 2 (and) has a member, but is no coordination"),
+    ],
+)
+def test_a_tree_with_coordination(edges: tuple[Edge, ...], message: str | None) -> None:
+    found = errors(replace(TREE, edges=edges))
+    assert found == [] if message is None else message in found
+
+
+def test_notes_about_coordination_and_arguments() -> None:
+    found = findings(replace(TREE, edges=(*TREE.edges[:1], *(Edge(1, id, "ACT") for id in (2, 3, 4, 5)))))
+    assert [each.message for each in found if each.severity == "note"] == ["node 1 (bark) has ACT 4 times"]
+    found = findings(replace(TREE, edges=(*TREE.edges[:3], Edge(2, 4, "ACT"), Edge(2, 5, "RSTR"))))
+    assert [each.message for each in found if each.severity == "note"] == [
+        "node 2 (and) is a coordination, but has 1 member"
+    ]
+
+
 def test_a_sound_graph_breaks_nothing() -> None:
     assert list(findings(GRAPH)) == []
 

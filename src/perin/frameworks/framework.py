@@ -157,11 +157,12 @@ class Framework:
             prediction, nodes = self.readings(prediction, nodes, book)
         allowed = self.allowed(nodes)
         structure = self.structure(prediction, vocabulary, nodes, allowed, book)
-        labels = self._edge_labels(prediction, vocabulary, structure)
+        labels = self._edge_labels(prediction, vocabulary, structure) if structure.labels is None else structure.labels
         properties = choose_properties(prediction.property_classes, nodes.labels, vocabulary)
         if book is not None:
             traits = book.traits(nodes)
-            structure, labels = choose_roles(prediction, nodes, traits, book, structure, labels, allowed)
+            if structure.labels is None:
+                structure, labels = choose_roles(prediction, nodes, traits, book, structure, labels, allowed)
             properties = [own.possible(pairs) for own, pairs in zip(traits, properties, strict=True)]
             if not structure.keep.any():
                 return self.empty_graph(bare)

@@ -1,12 +1,16 @@
-"""Prague Tectogrammatical Graphs: a technical root, generated nodes without anchors, properties by classifiers."""
+"""Prague Tectogrammatical Graphs: a tree below a technical root, with coreference and effective edges beside it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from perin.contract.heads import Bools
+from perin.contract.heads import Bools, Prediction
 from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.decoding.dependency import dependency_structure
 from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.framework import Framework
+from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import NamedUnlabelled, TopIsUnlabelled
+from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import framework_rules
 from perin.labels.space import RuleSpace
 
@@ -20,6 +24,19 @@ class _Ptg(Framework):
         allowed = super().allowed(nodes)
         allowed[:, nodes.labels.index(TOP)] = False
         return allowed
+
+    def structure(
+        self,
+        prediction: Prediction,
+        vocabulary: Vocabulary,
+        nodes: Nodes,
+        allowed: Bools,
+        book: Rulebook | None,
+    ) -> Structure:
+        """With rules, a tree with coreference and effective edges beside it."""
+        if book is None or book.grammar is None:
+            return super().structure(prediction, vocabulary, nodes, allowed, book)
+        return dependency_structure(prediction, nodes, allowed, nodes.labels.index(TOP), book.grammar)
 
 
 PTG = _Ptg(
@@ -41,4 +58,6 @@ PTG = _Ptg(
     constraints=framework_rules.PTG,
 )
 
-FRAMEWORKS = {None: PTG}
+CZECH_PTG = replace(PTG, constraints=framework_rules.CZECH_PTG)
+
+FRAMEWORKS = {None: PTG, "ces": CZECH_PTG}

@@ -17,7 +17,19 @@ from perin.contract.heads import Bools
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.steps import NamedUnlabelled
 from perin.frameworks.vocabulary import Vocabulary
-from perin.graphs.constraints import Apart, Connected, Needs, NoTwins, Roles, Unique, constant, matches
+from perin.graphs.constraints import (
+    Apart,
+    Connected,
+    Constraint,
+    Coordination,
+    Members,
+    Needs,
+    NoTwins,
+    Roles,
+    Unique,
+    constant,
+    matches,
+)
 from perin.graphs.graph import Property
 from perin.labels.space import fold
 
@@ -88,6 +100,50 @@ class Need:
     """Whether such roles are unique, so that giving one to each node that needs it is an assignment."""
 
 
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """What rules about trees and coordination say of a vocabulary's L labels and A attribute classes."""
+
+    beside: Bools
+    """[L]: labels of edges beside the tree."""
+    coordinating: Bools
+    """[L]: labels of edges that lead to a coordination."""
+    once: Floats
+    """[L]: the cost of a second edge of a label that leaves the same node."""
+    member: int
+    """The class of edges to members; 0 if there is none."""
+    shared: int
+    """The class of edges that follow from a coordination; 0 if there is none."""
+    lonely: float
+    """The cost of a coordination of fewer than two members."""
+
+    @classmethod
+    def of(cls, rules: tuple[Constraint, ...], vocabulary: Vocabulary) -> Grammar:
+        """The grammar of a framework whose rules have a :class:`~perin.graphs.constraints.Coordination`."""
+        (rule,) = (rule for rule in rules if isinstance(rule, Coordination))
+        labels = [label or "" for label in vocabulary.edge_labels]
+        once = np.zeros(len(labels))
+        for other in rules:
+            if isinstance(other, Unique):
+                once[[matches(other.labels, label) for label in labels]] = cost(other.rate)
+        return cls(
+            np.array([matches(rule.tree.beside, label) for label in labels], dtype=np.bool_),
+            np.array([matches(rule.labels, label) for label in labels], dtype=np.bool_),
+            once,
+            _class_of(rule.member, vocabulary),
+            _class_of(rule.shared, vocabulary),
+            max((cost(other.rate) for other in rules if isinstance(other, Members)), default=0.0),
+        )
+
+
+def _class_of(name: str, vocabulary: Vocabulary) -> int:
+    """The attribute class that says only this; 0 if there is none."""
+    for number, item in enumerate(vocabulary.edge_attributes, start=1):
+        if [[pair.name for pair in pairs] for _, pairs in item] == [[name]]:
+            return number
+    return 0
+
+
 class Rulebook:
     """The rules of a framework for one vocabulary."""
 
@@ -126,6 +182,8 @@ class Rulebook:
         self._signatures, self._lexical = vocabulary.signatures, framework.lexical_labels
         self._unlabelled = {step.name for step in framework.steps if isinstance(step, NamedUnlabelled)}
         self._required = framework.required
+        has_grammar = any(isinstance(rule, Coordination) for rule in framework.constraints)
+        self.grammar = Grammar.of(framework.constraints, vocabulary) if has_grammar else None
         self._traits: dict[tuple[str, bool], Traits] = {}
 
     def _set_needs(self, rules: list[Needs]) -> None:

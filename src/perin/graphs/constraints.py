@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
@@ -24,6 +24,7 @@ RELATION = "@"
 """The first character of a role that is a node of its own in the treebank's graph."""
 
 ANY = ".*"
+_NO_MARKS: frozenset[str] = frozenset()
 
 
 class Role(NamedTuple):
@@ -32,6 +33,8 @@ class Role(NamedTuple):
     source: int
     target: int
     label: str
+    marks: frozenset[str] = frozenset()
+    """The names of the edge's attributes that are true."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class View:
     """Of each node; constants have none."""
     parts: int = 1
     """How many parts the graph falls into."""
+    tops: frozenset[int] = frozenset()
+    """The places of the tops."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class Roles(Rule):
         """Each role whose source or target is of the wrong kind."""
         for role in view.roles:
             if self._concerns(view, role):
-                source, target, label = role
+                source, target, label, _ = role
                 if not matches(self.source, view.labels[source]):
                     yield f"node {view.ids[source]} ({view.labels[source]}) can't have {label}"
                 elif not matches(self.target, view.labels[target]):
@@ -90,17 +95,22 @@ class Roles(Rule):
 
 @dataclass(frozen=True)
 class Unique(Rule):
-    """A node has at most one role of each of these labels; ``incoming``: at most one leads to it."""
+    """A node has at most one role of each of these labels; ``incoming``: at most one leads to it.
+
+    ``unmarked``: roles that have attributes do not count (the members of a coordination all have its role).
+    """
 
     labels: str = ANY
     incoming: bool = False
+    unmarked: bool = False
 
     def cases(self, view: View) -> int:
         """How many nodes and labels could break the rule."""
         return len(self._counts(view))
 
     def _counts(self, view: View) -> Counter[tuple[int, str]]:
-        found = (role for role in view.roles if matches(self.labels, role.label))
+        roles = (role for role in view.roles if not (self.unmarked and role.marks))
+        found = (role for role in roles if matches(self.labels, role.label))
         return Counter((role.target if self.incoming else role.source, role.label) for role in found)
 
     def violations(self, view: View) -> Iterator[str]:
@@ -146,7 +156,7 @@ class Apart(Rule):
 
     def _own(self, view: View) -> dict[int, dict[bool, str]]:
         own: dict[int, dict[bool, str]] = defaultdict(dict)
-        for source, _, label in view.roles:
+        for source, _, label, _ in view.roles:
             if matches(self.first, label):
                 own[source][True] = label
             if matches(self.second, label):
@@ -241,7 +251,140 @@ class Connected(Rule):
             yield f"the graph falls into {view.parts} parts"
 
 
-Constraint: TypeAlias = Connected | Roles | Unique | Needs | Apart | Disjoint | Anchored | NoTwins
+@dataclass(frozen=True)
+class Tree(Rule):
+    """Roles form a tree below the top, apart from those with a label of ``beside`` or with the attribute ``mark``."""
+
+    beside: str = ""
+    mark: str = ""
+
+    def roles(self, view: View) -> Iterator[Role]:
+        """The roles of the tree."""
+        return (role for role in view.roles if self.mark not in role.marks and not matches(self.beside, role.label))
+
+    def cases(self, view: View) -> int:
+        """How many nodes there are."""
+        return len(view.anchors)
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each node that has no parent and is no top, or several, or lies below itself."""
+        parents: dict[int, list[int]] = defaultdict(list)
+        for role in self.roles(view):
+            if role.target < len(view.anchors):
+                parents[role.target].append(role.source)
+        for node in range(len(view.anchors)):
+            count = len(parents[node])
+            if count != (node not in view.tops):
+                yield f"node {view.ids[node]} ({view.labels[node]}) has {count or 'no'} parent{'s' * (count > 1)}"
+        first = {node: own[0] for node, own in parents.items() if own}
+        for node in first:
+            if _circles(first, node):
+                yield f"node {view.ids[node]} ({view.labels[node]}) lies below itself"
+
+
+def _circles(parents: Mapping[int, int], node: int) -> bool:
+    above = node
+    for _ in parents:
+        above = parents.get(above, -1)
+        if above in (node, -1):
+            break
+    return above == node
+
+
+@dataclass(frozen=True)
+class Coordination(Rule):
+    """Only nodes that a role of these labels leads to have members, which share the place of the whole.
+
+    A role of ``tree`` with the attribute ``member`` leads to a member.  Those with the attribute ``shared`` follow from
+    the tree, see :func:`shared_roles`.
+    """
+
+    labels: str = ANY
+    member: str = "member"
+    shared: str = "effective"
+    tree: Tree = Tree()
+
+    def cases(self, view: View) -> int:
+        """How many members and shared roles there are."""
+        return sum(bool(role.marks) for role in view.roles)
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each member of what is no coordination, and each shared role that does not follow."""
+        into = {role.target: role for role in self.tree.roles(view)}
+        for role in into.values():
+            if self.member in role.marks and not (
+                role.source in into and matches(self.labels, into[role.source].label)
+            ):
+                yield f"node {view.ids[role.source]} ({view.labels[role.source]}) has a member, but is no coordination"
+        parents = {role.target: role.source for role in into.values()}
+        if not any(_circles(parents, node) for node in parents):
+            following = shared_roles(parents, {node for node, role in into.items() if self.member in role.marks})
+            for role in view.roles:
+                if self.shared in role.marks:
+                    place = f"{role.label} of node {view.ids[role.source]} ({view.labels[role.source]})"
+                    if (role.source, role.target) not in following:
+                        yield f"{place} is {self.shared}, but no coordination makes it so"
+                    elif role.label != into[role.target].label:
+                        yield f"{place} should be {into[role.target].label}"
+
+
+def shared_roles(parents: Mapping[int, int], members: Set[int]) -> set[tuple[int, int]]:
+    """The pairs of nodes that a tree with coordinations links besides its own edges.
+
+    A member depends on what the whole coordination depends on; what depends on a coordination without being a member
+    depends on each member.  ``members``: the nodes that are one.
+
+    >>> sorted(shared_roles({1: 0, 2: 1, 3: 1, 4: 1}, members={2, 3}))  # 0 -> and(1) -> cats(2), dogs(3), old(4)
+    [(0, 2), (0, 3), (2, 4), (3, 4)]
+    """
+    own: dict[int, list[int]] = defaultdict(list)
+    for node in members:
+        own[parents[node]].append(node)
+
+    def spread(node: int) -> Iterator[int]:
+        if node not in own:
+            yield node
+        for member in own.get(node, ()):
+            yield from spread(member)
+
+    found: set[tuple[int, int]] = set()
+    for node, parent in parents.items():
+        if node in own:
+            continue
+        top = node
+        while top in members:
+            top = parents[top]
+        if top in parents and (node in members or parent in own):
+            found.update((head, node) for head in spread(parents[top]))
+    return found
+
+
+@dataclass(frozen=True)
+class Members(Rule):
+    """A node that a role of these labels leads to has two children or more with this attribute."""
+
+    labels: str = ANY
+    mark: str = "member"
+
+    def cases(self, view: View) -> int:
+        """How many coordinations there are."""
+        return len(self._wholes(view))
+
+    def _wholes(self, view: View) -> set[int]:
+        return {role.target for role in view.roles if matches(self.labels, role.label)}
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each that has none, or only one."""
+        counts = Counter(role.source for role in view.roles if self.mark in role.marks)
+        for node in sorted(self._wholes(view)):
+            if counts[node] < 2:
+                place = f"node {view.ids[node]} ({view.labels[node]})"
+                yield f"{place} is a coordination, but has {counts[node] or 'no'} member{'' if counts[node] else 's'}"
+
+
+Constraint: TypeAlias = (
+    Connected | Roles | Unique | Needs | Apart | Disjoint | Anchored | NoTwins | Tree | Coordination | Members
+)
 
 
 @cache
@@ -281,9 +424,11 @@ def view(graph: Graph, relation: str | None = None) -> View:
     """A graph as rules see it; nodes whose label ``relation`` matches are roles if they link two nodes."""
     places = {node.id: place for place, node in enumerate(graph.nodes)}
     labels = [node.label or "" for node in graph.nodes]
-    roles = [
-        Role(places[source], places[target], label or "") for source, target, label in map(normal_edge, graph.edges)
-    ]
+    roles = []
+    for edge in graph.edges:
+        source, target, label = normal_edge(edge)
+        marks = frozenset([name for name, value in edge.attributes if value]) if edge.attributes else _NO_MARKS
+        roles.append(Role(places[source], places[target], label or "", marks))
     ids = [node.id for node in graph.nodes]
     anchors: list[tuple[Anchor, ...] | None] = [node.anchors for node in graph.nodes]
     if relation is not None:
@@ -293,7 +438,8 @@ def view(graph: Graph, relation: str | None = None) -> View:
             roles.append(Role(place, len(labels), name))
             labels.append(constant(value))
             ids.append(node.id)
-    return View(tuple(labels), tuple(roles), tuple(ids), tuple(anchors), len(graph.components()))
+    tops = frozenset(places[top] for top in graph.tops)
+    return View(tuple(labels), tuple(roles), tuple(ids), tuple(anchors), len(graph.components()), tops)
 
 
 def _folded(labels: list[str], roles: list[Role], relation: str) -> list[Role]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from perin.graphs.constraints import (
     ANY,
@@ -13,10 +14,13 @@ from perin.graphs.constraints import (
     Apart,
     Connected,
     Constraint,
+    Coordination,
     Disjoint,
+    Members,
     Needs,
     NoTwins,
     Roles,
+    Tree,
     Unique,
     except_for,
     view,
@@ -126,11 +130,25 @@ DRG: tuple[Constraint, ...] = (
     NoTwins(0.001, r"(.+)\.[a-z]\.\d+"),
 )
 
+_COORDINATIONS = "CONJ|DISJ|ADVS|APPS|OPER|CSQ|GRAD|REAS|CONFR|CONTRA"
+
+TECTOGRAMMATICAL_TREE = Tree(0.0, beside=r"(?:coref|bridging)\..*", mark="effective")
+
 PTG: tuple[Constraint, ...] = (
     Connected(),
     Roles(0.0, ANY, target=".+"),
+    TECTOGRAMMATICAL_TREE,
+    Coordination(0.0, _COORDINATIONS, tree=TECTOGRAMMATICAL_TREE),
+    Members(0.008, _COORDINATIONS),
+    Unique(0.0005, "PRED", unmarked=True),
+    Unique(0.05, "ACT|PAT|EFF|ADDR", unmarked=True),
+    Unique(0.004, r"coref\..*", unmarked=True),
     NoTwins(0.01, "(.+)"),
 )
+"""Nothing leads to the root, the only node without a label."""
+
+CZECH_PTG = tuple(replace(rule, rate=0.0005) if isinstance(rule, Unique) and rule.rate > 0.01 else rule for rule in PTG)
+"""No gold node has two of the same argument; in English, one in twenty has."""
 
 UCCA: tuple[Constraint, ...] = (Connected(), Disjoint(), Anchored(), Unique(0.0, "P|S"), Apart(0.0, "P", "S"))
 
@@ -167,6 +185,7 @@ RULES: dict[str, tuple[Constraint, ...]] = {
     "drg": DRG,
     "eds": EDS,
     "ptg": PTG,
+    "ptg-ces": CZECH_PTG,
     "ucca": UCCA,
     "umr": UMR,
     "umr-ces": CZECH_UMR,

@@ -292,18 +292,20 @@ def _label_sources(choice: RoleChoice, sources: set[int], settled: set[Pair], lo
                 gains[out[source], label] -= book.once_out[label]
             if book.once_in[label] and target in into:
                 gains[into[target], label] -= book.once_in[label]
+    none = 3 * BARRED if book.fixed else 0.0
     for rows in out.values():
-        for row, label in zip(rows, _assign_labels(choice, gains[rows]), strict=True):
+        for row, label in zip(rows, assign_labels(gains[rows], book.once[False], none), strict=True):
             if label >= 0:
                 choice.edges[pairs[row]] = [label]
     if book.multilabel:
         _add_labels(choice, pairs)
 
 
-def _assign_labels(choice: RoleChoice, gains: Floats) -> list[int]:
-    """The labels of all edges of a source, -1 for no edge; labels that occur once are assigned."""
-    once = choice.book.once[False]
-    none = 3 * BARRED if choice.book.fixed else 0.0
+def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
+    """The labels of all edges of a source, -1 for no edge; labels that occur once are assigned.
+
+    ``gains``: [M, L].  ``once``: [L], the cost of a second edge of a label.  ``none``: what no edge gains.
+    """
     best = gains.argmax(axis=1)
     labels = best.tolist()
     if len(set(labels)) == len(labels) or not (once[best] > 0).any():

@@ -92,6 +92,8 @@ class Structure:
     """[M]: attribute classes."""
     anchors: Bools | None
     """[K, T]"""
+    labels: Bools | None = None
+    """[M, L]: the labels of the edges, where they were chosen together with the edges and obey all rules."""
 
 
 def free_structure(

@@ -23,15 +23,10 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     one; the tree maximises the product over all pairs exactly.  Remote edges that would close a cycle are left out, the
     least probable first.  Inner units that end up without children and words go.  ``disjoint``: no word has two leaves.
     """
-    present = np.clip(prediction.presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
-    remoteness = _remoteness(prediction, remote)
-    absent = np.log1p(-present)
-    primary, beside = np.log(present) + np.log1p(-remoteness), np.log(present) + np.log(remoteness)
-    source = inner[:, None]
-    weights = np.where(source, primary - np.maximum(absent, beside), FORBIDDEN)
-    parents = maximum_arborescence(weights, inner)
+    allowed = np.broadcast_to(inner[:, None], prediction.presence.shape)
+    parents, gains = best_tree(prediction.presence, _remoteness(prediction, remote), allowed, inner)
     below = descendants(parents)
-    remotes = _remote_edges(np.where(source, beside - absent, FORBIDDEN), parents, below)
+    remotes = _remote_edges(gains, parents, below)
     keep, words = np.ones(len(inner), dtype=np.bool_), None
     if prediction.anchors is not None:
         own = owned_words(prediction.anchors, inner, below, disjoint=disjoint)
@@ -43,6 +38,22 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     pairs = np.argwhere(edges & keep & keep[:, None])
     classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
     return Structure(keep, pairs, best_attributes(prediction, pairs, classes), words)
+
+
+def best_tree(
+    presence: Scores, outside: NDArray[np.float64], allowed: Bools, roots: Bools
+) -> tuple[Ints, NDArray[np.float64]]:
+    """[K], the parents of the most probable tree (-1 for its root), and [K, K], what a further edge gains over none.
+
+    ``outside``: [K, K], the probability that an edge, if there is one, is not part of the tree.  ``roots``: [K].
+    """
+    present = np.clip(presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    outside = np.clip(outside.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    absent, logarithm = np.log1p(-present), np.log(present)
+    beside = logarithm + np.log(outside)
+    weights = logarithm + np.log1p(-outside) - np.maximum(absent, beside)
+    parents = maximum_arborescence(np.where(allowed, weights, FORBIDDEN), roots)
+    return parents, np.where(allowed, beside - absent, FORBIDDEN)
 
 
 def _kept_units(useful: Bools, remotes: Bools, below: Bools) -> Bools:
@@ -95,10 +106,9 @@ def owned_words(scores: Scores, inner: Bools, below: Bools, *, disjoint: bool = 
 
 def _remoteness(prediction: Prediction, remote: Bools) -> NDArray[np.float64]:
     if prediction.edge_attributes is None or not remote.any():
-        return np.full(prediction.presence.shape, _SMALLEST)
-    probability = prediction.edge_attributes[..., remote].sum(axis=-1).astype(np.float64)
-    clipped: NDArray[np.float64] = np.clip(probability, _SMALLEST, 1 - _SMALLEST)
-    return clipped
+        return np.zeros(prediction.presence.shape)
+    probability: NDArray[np.float64] = prediction.edge_attributes[..., remote].sum(axis=-1).astype(np.float64)
+    return probability
 
 
 def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bools:

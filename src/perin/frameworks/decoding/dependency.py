@@ -1,0 +1,135 @@
+"""Dependency trees with coordination, and edges beside the tree: coreference and effective edges (PTG).
+
+The tree comes first, then coordinations, then labels, each the most probable given what was chosen before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perin.contract.heads import Bools, Ints, Prediction, Scores
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.repair import assign_labels
+from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.decoding.tree import best_tree
+from perin.frameworks.rulebook import BARRED, Floats, Grammar
+from perin.graphs.constraints import shared_roles
+
+_SMALLEST = 1e-9
+
+
+def dependency_structure(
+    prediction: Prediction, nodes: Nodes, allowed: Bools, root: int, grammar: Grammar
+) -> Structure:
+    """The most probable tree below the root, and the edges beside it that are more probable than not.
+
+    ``allowed``: [K, K], the pairs that may have an edge.  An edge that is marked as shared must follow from the tree
+    and its coordinations, and has the label of its target's edge in the tree.
+    """
+    count = len(prediction)
+    attributes = prediction.edge_attributes
+    if attributes is None or not attributes.shape[-1]:
+        attributes = np.ones((count, count, 1), dtype=np.float32)
+    coreferent = prediction.edge_labels[..., grammar.beside].sum(axis=-1)
+    shared = attributes[..., grammar.shared] if grammar.shared else np.zeros_like(coreferent)
+    roots = np.zeros(count, dtype=np.bool_)
+    roots[root] = True
+    outside = 1 - (1 - coreferent.astype(np.float64)) * (1 - shared.astype(np.float64))
+    parents, _ = best_tree(prediction.presence, outside, allowed, roots)
+    children = np.flatnonzero(parents >= 0)
+    heads = parents[children]
+    scores = np.log(np.maximum(prediction.edge_labels[heads, children].astype(np.float64), _SMALLEST))
+    scores[:, grammar.beside] = 4 * BARRED
+    members = _coordinate(heads, children, scores, attributes[heads, children], grammar)
+    labels = _label_tree(heads, members, scores, grammar)
+    links = {child: row for row, child in enumerate(children.tolist())}
+    edges = list(
+        zip(heads.tolist(), children.tolist(), labels, np.where(members, grammar.member, 0).tolist(), strict=True)
+    )
+    tree = dict(zip(children.tolist(), heads.tolist(), strict=True))
+    if grammar.shared and members.any():
+        following = shared_roles(tree, set(children[members].tolist()))
+        edges += [
+            (head, child, labels[links[child]], grammar.shared)
+            for head, child in sorted(following)
+            if prediction.presence[head, child] >= 0.5 and head != child and tree[child] != head
+        ]
+    edges += _corefer(prediction, coreferent, {edge[:2] for edge in edges}, allowed, grammar)
+    return _structure(sorted(edges), nodes, len(grammar.once))
+
+
+def _structure(edges: list[tuple[int, int, int, int]], nodes: Nodes, width: int) -> Structure:
+    table = np.array(edges, dtype=np.int64).reshape(-1, 4)
+    labels = np.zeros((len(table), width), dtype=np.bool_)
+    labels[np.arange(len(table)), table[:, 2]] = True
+    return Structure(np.ones(len(nodes.labels), dtype=np.bool_), table[:, :2], table[:, 3], nodes.anchors, labels)
+
+
+def _coordinate(heads: Ints, children: Ints, scores: Floats, attributes: Scores, grammar: Grammar) -> Bools:
+    """[M]: which children are members; the scores of labels that do not go with that are barred in ``scores`` [M, L].
+
+    Whether a node is a coordination, and who its members are, depends on no other node.
+    """
+    members = np.zeros(len(heads), dtype=np.bool_)
+    if not grammar.member or not grammar.coordinating.any():
+        return members
+    likely = np.clip(attributes[:, grammar.member].astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    plain = np.clip(attributes[:, 0].astype(np.float64), _SMALLEST, 1)
+    gains = np.log(likely) - np.log(plain)
+    whole = scores[:, grammar.coordinating].max(axis=1) - scores[:, ~grammar.coordinating].max(axis=1)
+    below: dict[int, list[int]] = {}
+    for row, head in enumerate(heads.tolist()):
+        below.setdefault(head, []).append(row)
+    for row, child in enumerate(children.tolist()):
+        gain, chosen = _best_members(gains, below.get(child, []), grammar.lonely)
+        if whole[row] + gain > 0:
+            members[chosen] = True
+            scores[row, ~grammar.coordinating] = 4 * BARRED
+        else:
+            scores[row, grammar.coordinating] = 4 * BARRED
+    return members
+
+
+def _best_members(gains: Floats, rows: list[int], lonely: float) -> tuple[float, list[int]]:
+    """What it gains that the parent of these edges is a coordination, and which of them lead to its members."""
+    chosen = [row for row in rows if gains[row] > 0]
+    gain = float(gains[chosen].sum())
+    if len(chosen) >= 2:
+        return gain, chosen
+    two = sorted(rows, key=lambda row: -gains[row])[:2]
+    pair = float(gains[two].sum())
+    return (pair, two) if len(two) == 2 and pair > gain - lonely else (gain - lonely, chosen)
+
+
+def _label_tree(heads: Ints, members: Bools, scores: Floats, grammar: Grammar) -> list[int]:
+    """The labels of the tree's edges; what is unique is assigned among the edges of a head that lead to no member."""
+    best: Ints = scores.argmax(axis=1)
+    labels: list[int] = best.tolist()
+    taken: dict[tuple[int, int], int] = {}
+    crowded: set[int] = set()
+    for row, (head, label) in enumerate(zip(heads.tolist(), labels, strict=True)):
+        if grammar.once[label] and not members[row] and taken.setdefault((head, label), row) != row:
+            crowded.add(head)
+    for head in crowded:
+        rows = np.flatnonzero((heads == head) & ~members)
+        for row, label in zip(rows.tolist(), assign_labels(scores[rows], grammar.once, 8 * BARRED), strict=True):
+            labels[row] = label
+    return labels
+
+
+def _corefer(
+    prediction: Prediction, coreferent: Scores, linked: set[tuple[int, int]], allowed: Bools, grammar: Grammar
+) -> list[tuple[int, int, int, int]]:
+    """Edges of coreference between nodes without another edge; a second of a kind must be worth its cost."""
+    found = []
+    sure = (prediction.presence * coreferent >= 0.5) & allowed
+    used: set[tuple[int, int]] = set()
+    ends = [pair for pair in zip(*(each.tolist() for each in np.nonzero(sure)), strict=True) if pair not in linked]
+    for source, target in sorted(ends, key=lambda pair: -prediction.presence[pair]):
+        label = int(np.where(grammar.beside, prediction.edge_labels[source, target], -1.0).argmax())
+        present = float(prediction.presence[source, target])
+        odds = np.log(max(present, _SMALLEST)) - np.log(max(1 - present, _SMALLEST))
+        if (source, label) not in used or odds > grammar.once[label]:
+            used.add((source, label))
+            found.append((source, target, label, 0))
+    return found
