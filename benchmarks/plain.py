@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,14 +26,15 @@ from pathlib import Path
 from machine import describe
 
 from perin.graphs.codecs import load
-from perin.graphs.graph import Graph
+from perin.graphs.graph import Graph, Node
 from perin.graphs.validation import findings
 from perin.model.model import Model
 from perin.model.sources import bundled, model_folder
 from perin.parsing.parser import Parser
-from perin.scoring.omissions import repeated_nodes, without_node
 from perin.text import tokenize
 from perin.text.dictionary import content_words
+
+_SENSE = re.compile(r"(?<=\w)[-_.][^-_.]*$")
 
 
 def main() -> None:
@@ -81,6 +83,29 @@ def shares(graphs: Iterable[Graph], language: str | None) -> str:
         nodes += sum(bool(node.anchors) for node in graph.nodes)
         repeated += repeated_nodes(graph)
     return f"{words:>8}{100 * lost / max(words, 1):>12.2f} %{nodes:>8}{100 * repeated / max(nodes, 1):>8.2f} %"
+
+
+def without_node(graph: Graph, ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those ranges of characters that no node is anchored to, not even in part."""
+    covered = {
+        place for node in graph.nodes for anchor in node.anchors or () for place in range(anchor.start, anchor.end)
+    }
+    return [(start, end) for start, end in ranges if covered.isdisjoint(range(start, end))]
+
+
+def repeated_nodes(graph: Graph) -> int:
+    """How many nodes have the anchors of another node and its label up to the sense.
+
+    Nodes without anchors say nothing of a token; leaves of UCCA have no labels, so that the anchors alone count.
+    """
+    kinds = Counter(_kind(node) for node in graph.nodes if node.anchors)
+    return sum(count - 1 for count in kinds.values())
+
+
+def _kind(node: Node) -> tuple[object, ...]:
+    """A node without its sense: ``_leave_v_1`` and ``_leave_v_cause`` are of a kind."""
+    label = node.label if node.label is None else _SENSE.sub("", node.label)
+    return frozenset(node.anchors or ()), label
 
 
 def checked(name: str, data: Path, count: int) -> Iterator[str]:

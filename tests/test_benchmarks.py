@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from perin.graphs import Graph, load, loads
+from perin.graphs import Anchor, Graph, Node, load, loads
 from perin.learning.recipe import BOX, Recipe, TreebankRecipe
 from perin.learning.schema import as_dict, build, override
 from perin.scoring import score
@@ -23,7 +23,7 @@ def beside(monkeypatch):
     """Benchmarks import each other by name."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     yield
-    for name in ("ablation", "amr_silver", "german_silver", "machine", "paper"):
+    for name in ("ablation", "amr_silver", "german_silver", "machine", "paper", "plain"):
         sys.modules.pop(name, None)
 
 
@@ -186,3 +186,23 @@ def test_converted_documents_agree_with_the_training_graphs(shared):
     graphs = [silver.replace(graph, id=wanted.id) for wanted, graph in pairs]
     found = score([wanted for wanted, _ in pairs], graphs, "mrp", budget=0.5)
     assert found.total.tallies["all"].f1 >= 0.95
+
+
+def spanned(*nodes: tuple[str | None, tuple[int, int] | None]) -> Graph:
+    made = (Node(id, label, (), None if span is None else (Anchor(*span),)) for id, (label, span) in enumerate(nodes))
+    return Graph("1", "eds", "eng", input="He persuaded her", nodes=tuple(made))
+
+
+def test_words_without_a_node():
+    without_node = importlib.import_module("plain").without_node
+    one = spanned(("pron", (0, 2)), ("_persuade_v_of", (3, 8)), ("top", None))
+    assert without_node(one, [(0, 2), (3, 12), (13, 16)]) == [(13, 16)]
+    assert without_node(spanned(), [(0, 2)]) == [(0, 2)]
+
+
+def test_nodes_that_repeat_another():
+    repeated_nodes = importlib.import_module("plain").repeated_nodes
+    assert repeated_nodes(spanned(("_leave_v_1", (0, 2)), ("_leave_v_cause", (0, 2)), ("_leave_v_1", (3, 5)))) == 1
+    assert repeated_nodes(spanned(("pron", (0, 2)), ("pronoun_q", (0, 2)), ("x", None), ("x", None))) == 0
+    assert repeated_nodes(spanned((None, (0, 2)), (None, (0, 2)), (None, (0, 2)))) == 2
+    assert repeated_nodes(spanned(("出现-01", (0, 2)), ("出现-02", (0, 2)))) == 1

@@ -9,9 +9,8 @@ import random
 import pytest
 
 from perin.graphs import Anchor, Edge, Graph, Node, dump
-from perin.scoring import score
+from perin.scoring import score, solver
 from perin.scoring.items import items
-from perin.scoring.solver import solve
 
 TIME = "2020-01-01"
 
@@ -99,7 +98,9 @@ def test_a_rough_correspondence_obeys_the_restrictions(framework):
     gold, system = ((chain(10, seed) if framework == "ucca" else tangle(10, 12, seed, framework)) for seed in range(2))
     best = score([gold], [system]).graphs[0].comparison
     assert best.exact
-    rough = solve.rough_correspondence(items(gold), items(system), monotone=framework == "dm", ucca=framework == "ucca")
+    rough = solver.rough_correspondence(
+        items(gold), items(system), monotone=framework == "dm", ucca=framework == "ucca"
+    )
     assert len({j for _, j in rough.pairs}) == len({i for i, _ in rough.pairs}) == len(rough.pairs)
     assert not rough.exact
     assert rough.objective <= rough.bound
@@ -113,7 +114,7 @@ def test_a_rough_correspondence_finds_an_isomorphic_graph():
     order = random.Random(5).sample(range(40), 40)
     twin = gold.relabelled(dict(enumerate(order)))
     twin = Graph("1", framework="amr", nodes=tuple(sorted(twin.nodes, key=lambda node: node.id)), edges=twin.edges)
-    rough = solve.rough_correspondence(items(gold), items(twin))
+    rough = solver.rough_correspondence(items(gold), items(twin))
     assert rough.objective == sum(items(gold).counts.values())
 
 

@@ -15,7 +15,7 @@ from perin.contract.heads import Prediction
 from perin.frameworks.decoding.dependency import _best_members
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs.graph import Graph
-from perin.graphs.isomorphism import isomorphic
+from perin.graphs.normalisation import isomorphic
 
 
 @pytest.fixture(name="perfect")

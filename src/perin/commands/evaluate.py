@@ -56,8 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse, score and compare."""
     from perin.scoring.reading import read_gold, read_system
+    from perin.scoring.reports import as_json
     from perin.scoring.result import doubts
-    from perin.scoring.tables import as_json
 
     if not arguments.budget > 0:
         raise UsageError(f"--budget must be positive, found {arguments.budget:g}")
@@ -167,14 +167,14 @@ def _scored(gold: list[Graph], system: list[Graph], arguments: argparse.Namespac
 
 
 def _texts(results: dict[str, Result]) -> Iterator[str]:
-    from perin.scoring import tables
+    from perin.scoring import reports
     from perin.scoring.statistics import contrasts_to_first
 
     *others, ours = results
-    yield tables.overview(results[ours])
+    yield reports.overview(results[ours])
     if others:
-        yield tables.by_type(results)
-        yield tables.contrasts(others[0], contrasts_to_first(results, CONFIDENCE))
+        yield reports.by_type(results)
+        yield reports.contrasts(others[0], contrasts_to_first(results, CONFIDENCE))
 
 
 def _warn(finding: Finding) -> None:

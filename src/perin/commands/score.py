@@ -63,8 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score; see the module's text."""
+    from perin.scoring.reports import as_json
     from perin.scoring.result import doubts
-    from perin.scoring.tables import as_json
 
     _refuse_nonsense(arguments)
     warn = Warnings("perin score")
@@ -107,9 +107,9 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
 
 
 def _scored(arguments: argparse.Namespace, warn: Report) -> dict[str, Result]:
-    from perin.scoring.differences import write_differences
     from perin.scoring.evaluation import check_fit, find_metric, finished, report_unfit, score_pairs, usual_metric
     from perin.scoring.reading import pair, read_gold, read_system
+    from perin.scoring.reports import write_differences
     from perin.scoring.result import Result
 
     gold = read_gold(arguments.gold, arguments.format, report=warn)
@@ -143,17 +143,17 @@ def with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphSco
 
 
 def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iterable[str]:
-    from perin.scoring import tables
+    from perin.scoring import reports
     from perin.scoring.statistics import contrasts_to_first, intervals
 
     if arguments.per_graph:
         for name, result in results.items():
-            yield tables.by_graph(result, name if len(results) > 1 else "graph")
+            yield reports.by_graph(result, name if len(results) > 1 else "graph")
     if len(results) == 1 and not arguments.tables:
         (result,) = results.values()
-        yield tables.overview(result, arguments.confidence and intervals(result.total, arguments.confidence))
+        yield reports.overview(result, arguments.confidence and intervals(result.total, arguments.confidence))
         return
-    yield tables.by_framework(results)
-    yield tables.by_type(results)
+    yield reports.by_framework(results)
+    yield reports.by_type(results)
     if arguments.confidence is not None and len(results) > 1:
-        yield tables.contrasts(next(iter(results)), contrasts_to_first(results, arguments.confidence))
+        yield reports.contrasts(next(iter(results)), contrasts_to_first(results, arguments.confidence))

@@ -160,7 +160,7 @@ def score_pairs(
 def prepare(metric: str) -> None:
     """Import what a metric needs, so that it is no part of the first graph's time."""
     if find_metric(metric).searches:
-        importlib.import_module("perin.scoring.solver.solve")
+        importlib.import_module("perin.scoring.solver")
 
 
 def score_pair(each: Pair, metric: Metric, budget: float) -> GraphScore:

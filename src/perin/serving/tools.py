@@ -103,7 +103,7 @@ def _view(graph: Graph, gold: Graph | None) -> dict[str, Any]:
     }
     if gold is not None:
         from perin.scoring import score as scored
-        from perin.scoring.differences import differing_items
+        from perin.scoring.reports import differing_items
 
         pairs = _correspondence(gold, graph)
         aligned = replace(graph, id=gold.id, framework=gold.framework, language=gold.language)

@@ -18,8 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from perin.scoring.solver.features import ArcFeature, Booleans, Feature, Floats, Integers, NodeFeature
-from perin.scoring.solver.restrictions import Dominance
+from perin.scoring.solver.features import ArcFeature, Booleans, Dominance, Feature, Floats, Integers, NodeFeature
 
 Level: TypeAlias = Mapping[str, int]
 """What is maximised on one level: a coefficient for each feature that counts there."""

@@ -13,9 +13,8 @@ import highspy
 import numpy as np
 
 from perin.scoring.solver.bounds import best_map
-from perin.scoring.solver.features import Booleans, Floats, Integers
+from perin.scoring.solver.features import Booleans, Dominance, Floats, Integers
 from perin.scoring.solver.problem import ArcPairs, AssignmentProblem, Incumbent, Work
-from perin.scoring.solver.restrictions import Dominance
 from perin.scoring.solver.search import climb
 
 ENTRIES = 4_000_000

@@ -1,4 +1,4 @@
-"""Exact Smatch against the package smatch, which climbs hills, and against brute force; the fine-grained scores."""
+"""Exact Smatch against the package smatch, a hill climber, and brute force; fine-grained scores; UMR's documents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.graphs import dumps, load, loads
+from perin.scoring import score
 from perin.scoring.metrics import METRICS
 from perin.scoring.metrics.metric import Tally
 
@@ -125,3 +126,60 @@ def test_fine_grained_scores_of_the_same_graph():
     tallies = METRICS["smatch-fine"].compare(graph(GOLD), graph(GOLD), PLENTY).tallies
     assert all(tally.equal for tally in tallies.values())
     assert all(tally.g for tally in tallies.values())
+
+
+UMR_GOLD = f"""# document = czech_umr-7.umr
+{"#" * 80}
+# :: snt1
+Index: 1    2
+Words: Petr přišel
+
+# sentence level graph:
+(s1p1 / přijít-001 :ARG0 (s1p2 / Petr) :aspect performance)
+
+# alignment:
+s1p1: 2-2
+s1p2: 1-1
+
+# document level annotation:
+(s1s0 / sentence :modal ((author :full-affirmative s1p1)))
+
+{"#" * 80}
+# :: snt2
+Index: 1  2
+Words: On spal
+
+# sentence level graph:
+(s2s1 / spát-001 :ARG0 (s2e1 / entity))
+
+# alignment:
+s2s1: 2-2
+s2e1: 1-1
+
+# document level annotation:
+(s2s0 / sentence :coref ((s2e1 :same-entity s1p2)))
+"""
+
+
+def test_gold_against_itself_is_right_whatever_the_variables():
+    gold = loads(UMR_GOLD, "umr")
+    system = loads(UMR_GOLD.replace("s1p2", "s1z9").replace("s2e1", "s2x4"), "umr")
+    tallies = score(gold, system).total.tallies
+    assert {name: tally.f1 for name, tally in tallies.items() if tally.g} == dict.fromkeys(
+        ("tops", "labels", "properties", "anchors", "edges", "all", "smatch", "alignment", "coref", "modal"), 1.0
+    )
+
+
+def test_what_is_wrong_is_counted():
+    gold = loads(UMR_GOLD, "umr")
+    changed = UMR_GOLD.replace("s1p1: 2-2", "s1p1: 1-2").replace("(s2e1 :same-entity s1p2)", "(s2e1 :same-entity s1p1)")
+    tallies = score(gold, loads(changed, "umr")).total.tallies
+    assert tallies["alignment"] == Tally(4, 5, 4)
+    assert tallies["coref"] == Tally(1, 1, 0)
+    assert tallies["modal"] == Tally(1, 1, 1)
+    assert score(gold, loads(changed, "umr"), "mrp").metric.name == "mrp"
+
+
+def test_missing_sentence_has_no_triples():
+    gold = loads(UMR_GOLD, "umr")
+    assert score(gold, gold[:1]).total.tallies["coref"] == Tally(1, 0, 0)
