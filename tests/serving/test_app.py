@@ -233,3 +233,25 @@ def test_openapi_describes_every_body(served):
     assert "frameworks" in fields
     assert {"/v1/score", "/v1/convert", "/v1/draw", "/v1/validate", "/process", "/models"} <= set(paths)
     assert "$defs" not in json.dumps(paths)
+
+
+def test_openapi_describes_answers_and_errors(served):
+    paths = served.client.get("/openapi.json").json()["paths"]
+    answers = paths["/v1/parse"]["post"]["responses"]
+    assert set(answers) == {"200", "401", "408", "413", "415", "422", "429", "500", "503"}
+    assert set(answers["200"]["content"]) == {"application/json", "application/x-ndjson"}
+    assert set(paths["/v1/parse"]["post"]["requestBody"]["content"]) == {"application/json", "text/plain"}
+    assert "image/png" in paths["/v1/draw"]["post"]["responses"]["200"]["content"]
+    assert {"data", "output"} <= {field["name"] for field in paths["/process"]["get"]["parameters"]}
+
+
+def test_options_in_the_address_of_a_json_request_are_no_surprise(served):
+    answer = served.client.post("/v1/parse?split=true", json={"text": "Go. Stop."})
+    assert answer.status_code == 422
+    assert "belong in its body" in answer.json()["error"]["message"]
+
+
+def test_methods_that_a_path_has(served):
+    answer = served.client.delete("/process")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert served.client.get("/v1/parse").headers["allow"] == "POST"

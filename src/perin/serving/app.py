@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -19,6 +19,7 @@ from starlette.middleware.cors import CORSMiddleware
 import perin
 from perin.errors import PerinError, UsageError
 from perin.serving import udpipe
+from perin.serving.description import NDJSON, READING, TEXT, WORK, described, options_in_address
 from perin.serving.guard import Guard, problem
 from perin.serving.pool import FailedError, RefusedError, UnavailableError
 from perin.serving.requests import (
@@ -33,14 +34,15 @@ from perin.serving.requests import (
     units_of_lines,
 )
 from perin.serving.service import BusyError, Metrics, Service, Settings, Unit, by_language
-from perin.serving.tools import MEDIA_TYPES, PICTURES, check_text_format, formats
+from perin.serving.tools import MEDIA_TYPES, PICTURES, TEXT_PICTURES, check_text_format, formats
 from perin.text.languages import identify
 
 Body = TypeVar("Body", bound=BaseModel)
+Route: TypeAlias = Callable[[Callable[[Request], Awaitable[Response]]], Callable[[Request], Awaitable[Response]]]
+"""What makes an endpoint of a function."""
 
 _SAMPLE = 2000
 """Characters by which the language of a text is guessed."""
-_NDJSON = "application/x-ndjson"
 _PICTURE_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'"
 _CODES = {400: "bad request", 401: "unauthorized", 404: "not found", 405: "method not allowed", 408: "too slow"}
 _CODES |= {413: "too large", 415: "media type", 422: "not understood", 429: "busy", 503: "unavailable"}
@@ -89,19 +91,32 @@ def _add_probes(app: FastAPI, service: Service, metrics: Metrics) -> None:
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
-    @app.get("/ready", tags=["state"], summary="Whether the models are loaded")
+    described_ready = described(responses={"503": {"description": "not ready yet"}})
+
+    @app.get("/ready", tags=["state"], summary="Whether the models are loaded", openapi_extra=described_ready)
     async def ready() -> JSONResponse:
         if service.ready:
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready"}, 503, headers={"Retry-After": "2"})
 
-    @app.get("/metrics", tags=["state"], summary="Counters for Prometheus")
+    @app.get(
+        "/metrics",
+        tags=["state"],
+        summary="Counters for Prometheus",
+        response_class=Response,
+        openapi_extra=described(answers=[TEXT], errors=READING),
+    )
     async def counters() -> Response:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
-    @app.get("/v1/models", tags=["parsing"], summary="Models, frameworks, formats and limits")
+    @app.get(
+        "/v1/models",
+        tags=["parsing"],
+        summary="Models, frameworks, formats and limits",
+        openapi_extra=described(errors=READING),
+    )
     async def models() -> dict[str, Any]:
         known = service.treebanks
         return {
@@ -125,7 +140,21 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
             },
         }
 
-    @app.post("/v1/parse", tags=["parsing"], summary="Sentences to graphs", openapi_extra=_documented(ParseBody))
+    described_parse = described(
+        ParseBody,
+        ["application/json", NDJSON],
+        WORK,
+        parameters=options_in_address(ParseBody, ("text", "tokens", "stream")),
+    )
+    described_parse["requestBody"]["content"][TEXT] = {"schema": {"type": "string"}}
+
+    @app.post(
+        "/v1/parse",
+        tags=["parsing"],
+        summary="Sentences to graphs",
+        response_class=Response,
+        openapi_extra=described_parse,
+    )
     async def parse(request: Request) -> Response:
         """JSON, or plain text with one sentence per line, which is answered line by line (NDJSON), however long it is.
 
@@ -133,15 +162,15 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(service.admitted())
-            if _media_type(request) == "text/plain":
+            if _media_type(request) == TEXT:
                 body = _options(request)
                 lines = units_of_lines(service, body, stack.enter_context(await _spooled(request)))
-                return StreamingResponse(_lines(service, lines, stack.pop_all()), media_type=_NDJSON)
+                return StreamingResponse(_lines(service, lines, stack.pop_all()), media_type=NDJSON)
             body = await _body(request, ParseBody)
             choice, units = units_of(service, body)
             _note(request, sentences=len(units), model=choice.model)
             if body.stream:
-                return StreamingResponse(_lines(service, units, stack.pop_all()), media_type=_NDJSON)
+                return StreamingResponse(_lines(service, units, stack.pop_all()), media_type=NDJSON)
             found = await service.in_time(_all(service.parse(units)))
             head = {"model": choice.model, "language": choice.language, **_warning(body, choice.language)}
             joined = json.dumps(head).encode()[:-1] + b',"sentences":[' + b",".join(found) + b"]}"
@@ -153,20 +182,26 @@ def _add_tools(app: FastAPI, service: Service) -> None:
         with service.admitted():
             return await service.use(tool, **arguments)
 
-    @app.post("/v1/score", tags=["graphs"], summary="Scores against gold", openapi_extra=_documented(ScoreBody))
+    def endpoint(
+        name: str, summary: str, body: type[BaseModel], answers: Iterable[str] = ("application/json",)
+    ) -> Route:
+        extra = described(body, answers, WORK)
+        return app.post(f"/v1/{name}", tags=["graphs"], summary=summary, response_class=Response, openapi_extra=extra)
+
+    @endpoint("score", "Scores against gold", ScoreBody)
     async def score(request: Request) -> Response:
         body = await _body(request, ScoreBody)
         arguments = {"format": body.source, "metric": body.metric, "details": body.details}
         return _json(await used("score", gold=body.gold, system=body.system, **arguments))
 
-    @app.post("/v1/convert", tags=["graphs"], summary="Another format", openapi_extra=_documented(ConvertBody))
+    @endpoint("convert", "Another format", ConvertBody, (MEDIA_TYPES[name] for name in TEXT_PICTURES))
     async def convert(request: Request) -> Response:
         body = await _body(request, ConvertBody)
         check_text_format(body.to)
         text = await used("convert", graphs=body.graphs, format=body.source, to=body.to)
         return Response(text, media_type=MEDIA_TYPES.get(body.to, MEDIA_TYPES["text"]))
 
-    @app.post("/v1/draw", tags=["graphs"], summary="A picture", openapi_extra=_documented(DrawBody))
+    @endpoint("draw", "A picture", DrawBody, MEDIA_TYPES.values())
     async def draw(request: Request) -> Response:
         body = await _body(request, DrawBody)
         arguments = {"format": body.source, "to": body.to, "theme": body.theme, "gold": body.gold}
@@ -175,12 +210,12 @@ def _add_tools(app: FastAPI, service: Service) -> None:
         headers = {"Content-Security-Policy": _PICTURE_POLICY} if body.to in ("svg", "html") else {}
         return Response(picture, media_type=MEDIA_TYPES[body.to], headers=headers)
 
-    @app.post("/v1/validate", tags=["graphs"], summary="Findings", openapi_extra=_documented(ValidateBody))
+    @endpoint("validate", "Findings", ValidateBody)
     async def validate(request: Request) -> Response:
         body = await _body(request, ValidateBody)
         return _json(await used("validate", graphs=body.graphs, format=body.source))
 
-    @app.post("/v1/view", tags=["graphs"], summary="What the page shows", openapi_extra=_documented(ViewBody))
+    @endpoint("view", "What the page shows", ViewBody)
     async def view(request: Request) -> Response:
         body = await _body(request, ViewBody)
         arguments = {"format": body.source, "gold": body.gold, "gold_format": body.gold_source}
@@ -217,6 +252,9 @@ def _add_error_handlers(app: FastAPI, metrics: Metrics) -> None:
     @app.exception_handler(StarletteHTTPException)
     async def plain(request: Request, error: StarletteHTTPException) -> JSONResponse:
         headers = {"Connection": "close"} if error.status_code in (408, 413) else {}
+        if error.status_code == 405:  # the framework names the methods of the first route only
+            headers["Allow"] = ", ".join(sorted(_methods(app, request.url.path)))
+            return told(request, 405, str(error.detail), headers)
         return told(request, error.status_code, str(error.detail), {**headers, **(error.headers or {})})
 
     @app.exception_handler(PerinError)
@@ -237,10 +275,16 @@ def _add_error_handlers(app: FastAPI, metrics: Metrics) -> None:
         return told(request, 500, "something broke here; the log has it")
 
 
+def _methods(app: FastAPI, path: str) -> set[str]:
+    return {method for route in app.routes if getattr(route, "path", None) == path for method in route.methods}  # type: ignore[attr-defined]
+
+
 async def _body(request: Request, kind: type[Body]) -> Body:
     """The body of a request.  Only JSON is taken, which pages of other origins can't send without permission."""
     if _media_type(request) != "application/json":
         raise HTTPException(415, "send JSON, with Content-Type: application/json")
+    if request.url.query:
+        raise UsageError("options of a JSON request belong in its body, not in the address")
     try:
         return kind.model_validate_json(await request.body())
     except ValidationError as error:
@@ -298,11 +342,6 @@ async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.Exit
             yield json.dumps({"error": str(error)}).encode() + b"\n"
         except FailedError:
             yield b'{"error": "something broke here; the log has it"}\n'
-
-
-def _documented(kind: type[BaseModel]) -> dict[str, Any]:
-    schema = kind.model_json_schema()
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def _json(data: bytes) -> Response:

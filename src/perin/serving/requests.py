@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from perin.errors import InputError, UsageError
 from perin.scoring.metrics import METRICS
 from perin.serving.service import Choice, Service, Settings, Unit
-from perin.serving.tools import TEXT_PICTURES, check_text_format
+from perin.serving.tools import TEXT_PICTURES, check_text_format, formats
 from perin.text import split_sentences
 
 MOST_ALTERNATIVES = 10
@@ -26,15 +26,24 @@ def _as_file(value: Any) -> Any:
     if isinstance(value, dict):
         value = [value]
     if isinstance(value, list):
+        if not all(isinstance(each, (str, dict)) for each in value):
+            raise ValueError("a list of graphs has MRP objects or lines of a file in it")
         return "\n".join(each if isinstance(each, str) else json.dumps(each) for each in value)
     return value
 
 
 Graphs: TypeAlias = Annotated[
     str,
-    BeforeValidator(_as_file, json_schema_input_type=str | dict[str, Any] | list[dict[str, Any]]),
+    BeforeValidator(_as_file, json_schema_input_type=str | dict[str, Any] | list[dict[str, Any] | str]),
     Field(description="graphs: the text of a file, or one MRP object, or a list of them"),
 ]
+
+
+_READ: Any = {"enum": [each["name"] for each in formats() if each["read"]]}
+_WRITTEN: Any = {"enum": [*(each["name"] for each in formats() if each["write"]), *TEXT_PICTURES]}
+_ONE_INPUT: Any = {
+    "oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in ("text", "tokens")]
+}
 
 
 class _Body(BaseModel):
@@ -44,13 +53,17 @@ class _Body(BaseModel):
 class ParseBody(_Body):
     """What to parse, and to what."""
 
+    model_config = ConfigDict(json_schema_extra=_ONE_INPUT)
+
     text: str | list[str] | None = Field(None, description="a sentence, or several")
     tokens: list[list[str]] | None = Field(None, description="sentences as lists of tokens, instead of text")
     split: bool = Field(False, description="each text is running text: split it into sentences")
     model: str | None = Field(None, description="name of a model (default: the one of the language, else the first)")
     language: str | None = Field(None, description="language of the text, such as eng")
     frameworks: list[str] | Literal["all"] | None = Field(None, description="frameworks (default: the model's first)")
-    format: str = Field("mrp", description="format of the graphs: one of /v1/models, or svg or text")
+    format: str = Field(
+        "mrp", description="format of the graphs: one of /v1/models, or svg or text", json_schema_extra=_WRITTEN
+    )
     probabilities: bool = Field(False, description="with the probability of each node, edge, label and top (MRP only)")
     alternatives: int = Field(
         0, ge=0, le=MOST_ALTERNATIVES, description="number of next best labels of each node and edge (MRP only)"
@@ -63,15 +76,15 @@ class ConvertBody(_Body):
     """Graphs and the format that they should have."""
 
     graphs: Graphs
-    source: str = Field("mrp", alias="from", description="format of the graphs")
-    to: str = Field(description="format to write, or svg or text")
+    source: str = Field("mrp", alias="from", description="format of the graphs", json_schema_extra=_READ)
+    to: str = Field(description="format to write, or svg or text", json_schema_extra=_WRITTEN)
 
 
 class DrawBody(_Body):
     """Graphs to draw; with ``gold``, what is missing and what is surplus in them."""
 
     graphs: Graphs
-    source: str = Field("mrp", alias="from", description="format of the graphs")
+    source: str = Field("mrp", alias="from", description="format of the graphs", json_schema_extra=_READ)
     to: Literal["svg", "html", "text", "png", "pdf"] = "svg"
     theme: Literal["auto", "light", "dark"] = "auto"
     gold: Graphs | None = None
@@ -81,7 +94,7 @@ class ValidateBody(_Body):
     """Graphs to check for well-formedness."""
 
     graphs: Graphs
-    source: str = Field("mrp", alias="from", description="format of the graphs")
+    source: str = Field("mrp", alias="from", description="format of the graphs", json_schema_extra=_READ)
 
 
 class ScoreBody(_Body):
@@ -89,8 +102,8 @@ class ScoreBody(_Body):
 
     gold: Graphs
     system: Graphs
-    source: str = Field("mrp", alias="from", description="format of both")
-    metric: str = Field("mrp", description=f"one of {', '.join(METRICS)}")
+    source: str = Field("mrp", alias="from", description="format of both", json_schema_extra=_READ)
+    metric: str = Field("mrp", description="how graphs are compared", json_schema_extra={"enum": list(METRICS)})
     details: bool = Field(False, description="also each graph")
 
 
@@ -98,9 +111,9 @@ class ViewBody(_Body):
     """Graphs to look at, and gold graphs to compare them with where the sentence is the same."""
 
     graphs: Graphs
-    source: str = Field("mrp", alias="from", description="format of the graphs")
+    source: str = Field("mrp", alias="from", description="format of the graphs", json_schema_extra=_READ)
     gold: Graphs | None = None
-    gold_source: str = Field("mrp", alias="gold_from", description="format of the gold graphs")
+    gold_source: str = Field("mrp", alias="gold_from", description="format of the gold graphs", json_schema_extra=_READ)
 
 
 def units_of(service: Service, body: ParseBody) -> tuple[Choice, list[Unit]]:

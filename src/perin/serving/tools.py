@@ -89,7 +89,7 @@ def score(gold: str, system: str, format: str, metric: str, details: bool) -> by
 def view(graphs: str, format: str, gold: str | None, gold_format: str) -> bytes:
     """What the page shows: drawing, words, findings, and the difference from gold where there is one."""
     found = _read(graphs, format, Tolerant())
-    reference = _read(gold, gold_format, Tolerant()) if gold else []
+    reference = _read(gold or "", gold_format, Tolerant())
     return _json({"views": [_view(graph, _gold_of(graph, reference)) for graph in found], "golds": len(reference)})
 
 

@@ -19,6 +19,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from perin.errors import PerinError, UsageError
 from perin.graphs.codecs import FORMATS
+from perin.serving.description import READING, TEXT, WORK, described
 from perin.serving.pool import RefusedError
 from perin.serving.requests import check_limits
 from perin.serving.service import Choice, Service, Settings, Unit, by_language
@@ -28,12 +29,27 @@ from perin.text import split_sentences
 INPUTS = ("generic_tokenizer", "conllu", "horizontal", "vertical")
 _LANGUAGES = {"english": "eng", "german": "deu", "czech": "ces", "chinese": "zho"}
 OUTPUTS = ("conllu", "horizontal", "vertical", "plaintext")
+FIELDS = {
+    "data": "the text",
+    "model": "name of a model, or of a language such as english (default: the first model)",
+    "tokenizer": "split the text into sentences and tokens; with the option presegmented, only into tokens",
+    "parser": "with graphs",
+    "input": f"format of the data: one of {', '.join(INPUTS)}",
+    "output": f"format of the result: one of {', '.join(OUTPUTS)}, or of graphs",
+    "frameworks": "frameworks with commas between them (default: the model's first)",
+}
+"""The fields of a form that are looked at."""
 
 
 def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
     """Add ``/models`` and ``/process``."""
 
-    @app.get("/models", tags=["UDPipe"], summary="Models, as UDPipe's clients expect them")
+    @app.get(
+        "/models",
+        tags=["UDPipe"],
+        summary="Models, as UDPipe's clients expect them",
+        openapi_extra=described(errors=READING),
+    )
     async def models() -> dict[str, Any]:
         names = [
             name if len(languages) == 1 else f"{name}-{language}"
@@ -43,8 +59,14 @@ def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
         stages = ["tokenizer", "tagger", "parser"]
         return {"models": dict.fromkeys(names, stages), "default_model": names[0]}
 
-    @app.get("/process", include_in_schema=False)
-    @app.post("/process", tags=["UDPipe"], summary="Parse, as UDPipe's clients ask for it")
+    route: dict[str, Any] = {
+        "tags": ["UDPipe"],
+        "summary": "Parse, as UDPipe's clients ask for it",
+        "response_class": Response,
+    }
+
+    @app.get("/process", **route, openapi_extra=_described(inside=False))
+    @app.post("/process", **route, openapi_extra=_described(inside=True))
     async def process(request: Request) -> Response:
         try:
             with service.admitted():
@@ -52,6 +74,23 @@ def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
                 return JSONResponse(await _processed(service, settings, form))
         except (PerinError, RefusedError) as error:
             return PlainTextResponse(f"{error}\n", 400)
+
+
+def _described(*, inside: bool) -> dict[str, Any]:
+    """What /openapi.json says about ``/process``, with the fields in the body or in the address."""
+    told: dict[str, Any] = {"responses": {"400": {"description": "the form can't be used", "content": {TEXT: {}}}}}
+    if inside:
+        fields = {name: {"type": "string", "description": text} for name, text in FIELDS.items()}
+        schema = {"type": "object", "required": ["data"], "properties": fields}
+        kinds = ("application/x-www-form-urlencoded", "multipart/form-data")
+        told["requestBody"] = {"content": {kind: {"schema": schema} for kind in kinds}}
+    else:
+        told["parameters"] = [
+            {"name": name, "in": "query", "required": name == "data", "description": text, "schema": {"type": "string"}}
+            for name, text in FIELDS.items()
+        ]
+    errors = [status for status in WORK if status not in (415, 422)]
+    return described(errors=errors, **told)
 
 
 async def _processed(service: Service, settings: Settings, form: dict[str, str]) -> dict[str, Any]:
