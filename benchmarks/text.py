@@ -25,8 +25,7 @@ from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.oracle import round_trip
 from perin.graphs import Graph, load
 from perin.labels.minimal import learn_rules
-from perin.labels.rules import AbsoluteRule
-from perin.labels.space import LabelItem
+from perin.labels.rules import AbsoluteRule, LabelItem
 from perin.scoring import score
 from perin.text import (
     Glossary,

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from perin.contract.heads import Prediction
 from perin.frameworks.decoding.labels import Labelling, Ranking, least_loss
-from perin.labels.rules import AbsoluteRule, parse
+from perin.labels.rules import AbsoluteRule, RuleSpace, parse
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import RuleSpace
 
 
 def _scores(*values: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from perin.graphs.constraints import Connected
 from perin.graphs.framework_rules import rules_of
 from perin.graphs.graph import Graph
 from perin.graphs.validation import DEMANDS
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 
 def test_every_framework_is_known_by_name() -> None:

@@ -20,7 +20,7 @@ from perin.frameworks.steps import PropertiesAsNodes
 from perin.graphs import dump, findings, validation
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.normalisation import isomorphic
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 # The framework: words are nodes, labelled by their lemmas in capitals; "shout" is a property of the edge before "!".
 

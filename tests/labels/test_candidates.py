@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.labels import LabelItem, RuleSpace, TokenRule
-from perin.labels.enumeration import enumerate_rules
 from perin.labels.minimal import candidates as instances
-from perin.labels.minimal.keys import distinct_keys
+from perin.labels.minimal.occurrences import distinct_keys
 from perin.labels.minimal.problem import LONGEST_LABEL, Cuts, HittingSetProblem
 
 WORDS = st.text("abc-", min_size=0, max_size=4)
@@ -20,7 +19,7 @@ ITEMS = st.builds(
 SPACES = st.builds(RuleSpace, st.sampled_from([(), ("",), ("", "-"), ("-",), ("", "+", "-")]), st.booleans())
 
 
-def coverage(keys, space):
+def coverage(enumerate_rules, keys, space):
     """Every rule of the space and the keys that it covers, by plain enumeration."""
     covered = {}
     for number, key in enumerate(keys.keys):
@@ -36,18 +35,18 @@ def batch(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("batch")
-def test_shared_rules_are_those_of_the_plain_definition():
-    check()
+def test_shared_rules_are_those_of_the_plain_definition(enumerate_rules):
+    check(enumerate_rules)
 
 
 @given(st.lists(ITEMS, max_size=7), SPACES)
 @settings(deadline=None, max_examples=150)
-def check(items, space):
+def check(enumerate_rules, items, space):
     keys = distinct_keys(items)
     problem = HittingSetProblem.build(keys, space)
     decided = {problem.labels[label] for label in problem.decided}
     expected = {}
-    for rule, covered in coverage(keys, space).items():
+    for rule, covered in coverage(enumerate_rules, keys, space).items():
         undecided = {number for number in covered if keys.keys[number].label not in decided}
         if isinstance(rule, TokenRule) and len({keys.keys[number].label for number in undecided}) > 1:
             expected.setdefault(frozenset(undecided), set()).add(rule)
@@ -71,10 +70,10 @@ def cost(rule):
 
 @given(st.lists(ITEMS, max_size=7), SPACES)
 @settings(deadline=None, max_examples=150)
-def test_decided_labels_have_a_key_that_shares_no_rule(items, space):
+def test_decided_labels_have_a_key_that_shares_no_rule(enumerate_rules, items, space):
     keys = distinct_keys(items)
     problem = HittingSetProblem.build(keys, space)
-    assert decidable(problem, keys, coverage(keys, space))
+    assert decidable(problem, keys, coverage(enumerate_rules, keys, space))
 
 
 def decidable(problem, keys, covered):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from perin.files import read_cached
 from perin.labels import AbsoluteRule, LabelItem, RuleSpace, fold, parse
-from perin.labels.enumeration import enumerate_rules
 from perin.labels.minimal import LearnedRules, learn_rules
 from perin.labels.minimal import occurrences as searching
 
@@ -38,7 +37,7 @@ VERBS = [
 ]
 
 
-def rules_of(item, space):
+def rules_of(enumerate_rules, item, space):
     """All rules of an item, by plain enumeration."""
     anchors = range(1 if space.anchored else max(len(item.forms), 1))
     return {
@@ -65,9 +64,10 @@ def smallest(sets):
 
 @given(st.lists(ITEMS, max_size=6), SPACES)
 @settings(deadline=None, max_examples=200)
-def test_size_is_that_of_brute_force(items, space):
+def test_size_is_that_of_brute_force(enumerate_rules, items, space):
     learned = learn_rules(items, space)
-    assert len(learned.rules) == learned.lower_bound == smallest([rules_of(item, space) for item in items])
+    rules = [rules_of(enumerate_rules, item, space) for item in items]
+    assert len(learned.rules) == learned.lower_bound == smallest(rules)
     assert learned.optimal
     for item in items:
         assert learned.rules.encodings(item)

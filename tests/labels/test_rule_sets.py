@@ -1,14 +1,18 @@
 """Rule sets: which rules yield a label from which token, distributions, anchors, JSON."""
 
+from __future__ import annotations
+
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import perin.labels
 from perin.errors import InputError
 from perin.labels import ANY_TOKEN, AbsoluteRule, LabelEncoding, LabelItem, RuleSet, RuleSpace, apply, fold, parse
-from perin.labels.enumeration import enumerate_rules
 
 TOKENS = st.lists(st.tuples(st.text("abA-", max_size=3), st.text("ab-", max_size=3)), max_size=4)
 
@@ -19,7 +23,7 @@ def rule_set(*texts, anchored=True, separators=("", "-")):
 
 @given(st.data(), st.booleans())
 @settings(deadline=None, max_examples=150)
-def test_encodings_are_what_application_says(data, anchored):
+def test_encodings_are_what_application_says(enumerate_rules, data, anchored):
     space = RuleSpace(("", "-"), anchored, "eng")
     rules = {}
     for label, tokens in data.draw(st.lists(st.tuples(st.text("abA-1", min_size=1, max_size=4), TOKENS), max_size=3)):
@@ -98,3 +102,19 @@ def test_json_there_and_back():
 def test_what_is_no_rule_set_is_an_error(data):
     with pytest.raises(InputError, match=r"no rule set|no label rule"):
         RuleSet.from_json(data)
+
+
+def test_all_names_exist():
+    assert sorted(perin.labels.__all__, key=str.lower) == sorted(set(perin.labels.__all__), key=str.lower)
+    for name in perin.labels.__all__:
+        assert getattr(perin.labels, name) is not None
+
+
+def test_other_names_do_not():
+    with pytest.raises(AttributeError, match="nonsense"):
+        perin.labels.nonsense  # noqa: B018
+
+
+def test_applying_rules_needs_no_numpy():
+    program = "import sys, perin.labels; sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

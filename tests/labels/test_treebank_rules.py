@@ -8,9 +8,8 @@ from perin.frameworks.learn import treebank_items
 from perin.frameworks.treebank import read_treebank
 from perin.graphs import dump, load
 from perin.labels import fold
-from perin.labels.enumeration import enumerate_rules
 from perin.labels.minimal import learn_rules
-from perin.labels.minimal.keys import distinct_keys
+from perin.labels.minimal.occurrences import distinct_keys
 
 
 def items_of(path, tokens):
@@ -27,7 +26,7 @@ def first_graphs(source, count, path):
     ("treebank", "sentences"),
     [("eds-eng", 14), ("ptg-eng", 40), ("ptg-ces", 30), ("amr-zho", 60), ("amr-eng", 8), ("drg-eng", 25)],
 )
-def test_another_solver_finds_the_same_size_on_all_rules(shared, tmp_path, treebank, sentences):
+def test_another_solver_finds_the_same_size_on_all_rules(shared, tmp_path, enumerate_rules, treebank, sentences):
     hitman = pytest.importorskip("pysat.examples.hitman", reason="python-sat is not installed").Hitman
     folder = shared / "data" / treebank
     path = first_graphs(folder / "dev.mrp.gz", sentences, tmp_path / "dev.mrp")

@@ -1,3 +1,5 @@
+"""Languages and their dictionaries."""
+
 from __future__ import annotations
 
 import gzip
@@ -5,6 +7,8 @@ import json
 
 import pytest
 
+from perin.text import tokenize
+from perin.text.dictionary import content_words
 from perin.text.languages import identify
 
 
@@ -39,3 +43,16 @@ def test_no_treebank_is_taken_for_another_language(shared, treebank):
     found = [identify("\n".join(texts[start : start + 10])) for start in range(0, min(len(texts), 500), 10)]
     assert set(found) <= {language, None}
     assert found.count(language) > 0.8 * len(found)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("eng", "She did not see 3 of the old dogs in Prague, though.", ["see", "3", "old", "dogs", "Prague"]),
+        ("deu", "Der alte Hund hat nicht mit ihm geschlafen.", ["alte", "Hund", "geschlafen"]),
+        ("ces", "Kočka spí na stole, ale pes ne.", ["Kočka", "spí", "stole", "pes"]),
+        ("zho", "他的狗在睡觉。", ["狗", "睡觉"]),
+    ],
+)
+def test_content_words(language, text, words):
+    assert [token.form for token in content_words(tokenize(text, language))] == words

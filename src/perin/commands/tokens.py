@@ -18,8 +18,8 @@ from perin.files import check_distinct, read_lines, read_text, source_name, writ
 from perin.text.adapters import TOKENIZERS, load_tokenizer
 from perin.text.alignment import align
 from perin.text.languages import LANGUAGES, identify
-from perin.text.sentences import LAYOUTS, Passage, passages
 from perin.text.token_files import FORMATS, read_tokens
+from perin.text.tokenizer import LAYOUTS, Passage, passages
 
 SAMPLE = 20
 """Lines whose language is looked at."""

@@ -7,7 +7,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.steps import NormalEdges, PropertiesAsNodes
 from perin.frameworks.steps.mends import EntityNames
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 AMR = Framework(
     "amr",

@@ -4,7 +4,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.steps import RELATION, FlaggedConstants, NamedUnlabelled, RelationsAsEdges, TopsAreRootBoxes
 from perin.frameworks.steps.mends import UniqueRelations
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 SCOPE = "<SCOPE>"
 

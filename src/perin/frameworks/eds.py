@@ -4,7 +4,7 @@ from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import PropertiesAsNodes
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 EDS = Framework(
     "eds",

@@ -13,8 +13,8 @@ from perin.frameworks.steps import FLAG, flagged
 from perin.frameworks.vocabulary import AttributeClass, Vocabulary
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_attributes
+from perin.labels.rules import LabelItem, fold
 from perin.labels.ruleset import ANY_TOKEN, RuleSet
-from perin.labels.space import LabelItem, fold
 
 
 def label_items(graph: Graph, sentence: Sentence, anchors: Bools | None) -> list[LabelItem]:

@@ -24,7 +24,7 @@ from perin.frameworks.steps.mends import Mend
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.constraints import Constraint
 from perin.graphs.graph import Graph, Node
-from perin.labels.space import LabelItem, RuleSpace
+from perin.labels.rules import LabelItem, RuleSpace
 
 
 @dataclass(frozen=True)

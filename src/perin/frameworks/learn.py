@@ -18,9 +18,8 @@ from perin.frameworks.registry import framework as find_framework
 from perin.frameworks.signatures import count_signatures
 from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
 from perin.graphs.graph import Graph
-from perin.labels.rules import AbsoluteRule
+from perin.labels.rules import AbsoluteRule, LabelItem, fold
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import LabelItem, fold
 from perin.text.translation import Glossary, learn_glossary, translated
 
 Class = TypeVar("Class", bound=Hashable)

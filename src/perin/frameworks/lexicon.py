@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from perin.errors import InputError
 from perin.frameworks.vocabulary import Lexicon
-from perin.labels.space import fold
+from perin.labels.rules import fold
 
 _FRAME = re.compile(r"f[^f]*$")
 

@@ -12,7 +12,7 @@ from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import NamedUnlabelled, TopIsUnlabelled
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 TOP = "<TOP>"
 

@@ -13,8 +13,8 @@ from perin.errors import UsageError, one_line
 from perin.frameworks.learn import treebank_glossary, treebank_items
 from perin.frameworks.treebank import TreebankFile, joined, read_treebank
 from perin.labels.minimal import LearnedRules, learn_rules
+from perin.labels.rules import LabelItem, fold
 from perin.labels.ruleset import RuleCoverage, RuleSet, coverage
-from perin.labels.space import LabelItem, fold
 
 _SHOWN = 20
 _EXAMPLES = 3

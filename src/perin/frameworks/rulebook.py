@@ -31,7 +31,7 @@ from perin.graphs.constraints import (
     matches,
 )
 from perin.graphs.graph import Property
-from perin.labels.space import fold
+from perin.labels.rules import fold
 
 if TYPE_CHECKING:
     from perin.frameworks.framework import Framework

@@ -16,7 +16,7 @@ from typing import Any
 
 from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.graph import Graph
-from perin.labels.space import fold
+from perin.labels.rules import fold
 
 _EXPECTED = 7.0
 """How often a property must be expected for its absence to mean something: by chance that is one case in a thousand."""

@@ -15,7 +15,7 @@ from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import INNER, LEAF, LabelledUnits
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 
 @dataclass(frozen=True)

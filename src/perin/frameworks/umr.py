@@ -7,7 +7,7 @@ from perin.frameworks.framework import Framework
 from perin.frameworks.steps import SENSE, NormalEdges, PropertiesAsNodes, SensesAsProperties
 from perin.frameworks.steps.mends import EntityNames
 from perin.graphs import framework_rules
-from perin.labels.space import RuleSpace
+from perin.labels.rules import RuleSpace
 
 ATTRIBUTES = frozenset(
     ("aspect", "modal-strength", "mode", "polarity", "polite", "refer-definiteness", "refer-number", "refer-person")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from perin.labels.rules import AbsoluteRule, NumberRule, Rule, TokenRule, apply, parse
+from perin.labels.rules import AbsoluteRule, Case, LabelItem, NumberRule, Rule, RuleSpace, TokenRule, apply, fold, parse
 from perin.labels.ruleset import ANY_TOKEN, LabelEncoding, RuleSet
-from perin.labels.space import Case, LabelItem, RuleSpace, fold
 
 if TYPE_CHECKING:
     from perin.labels.minimal import LearnedRules, learn_rules

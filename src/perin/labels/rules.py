@@ -11,13 +11,87 @@ A rule is a small value.  Its text form is its name and arguments in the order o
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from perin.errors import InputError
-from perin.labels.space import Case, fold
 from perin.text.numbers import to_number
+
+# What rules are learned from: labels with their tokens, and the space of rules that a framework allows.
+
+
+Case: TypeAlias = Literal["token", "lower"]
+"""Where the case of the kept characters comes from: as the token has it, or lower case."""
+
+_FEW_CAPITALS = 0.01
+
+
+class LabelItem(NamedTuple):
+    """A node's label and the tokens that its rules see.
+
+    In an anchored rule space these are the tokens that the node is anchored to (none: only absolute rules apply);
+    otherwise all tokens of the sentence, each of which may be the anchor.  ``value`` marks names and property values,
+    whose case follows ``RuleSpace.value_case``.
+    """
+
+    label: str
+    forms: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ()
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSpace:
+    """The rules that a framework allows; absolute rules always belong to the space.
+
+    ``separators`` join several tokens in token and lemma rules (without any there are no such rules).  If not
+    ``anchored``, a rule sees the tokens from its anchor to the end of the sentence and may take the first k of them.
+    ``number_language`` (ISO 639-3) allows number rules; ``number_groups`` may stand between groups of three digits.
+    ``label_case`` and ``value_case`` say how kept characters are written in labels and in names and property values;
+    learning makes that lower case where a treebank has hardly any capitals.
+    """
+
+    separators: tuple[str, ...] = ("",)
+    anchored: bool = True
+    number_language: str | None = None
+    number_groups: tuple[str, ...] = ("",)
+    label_case: Case = "token"
+    value_case: Case = "token"
+
+    def case(self, value: bool) -> Case:
+        """The case of kept characters in a label, or in a name or property value."""
+        return self.value_case if value else self.label_case
+
+    def with_capitals(self, labels: float, values: float) -> RuleSpace:
+        """The space of a treebank in which such shares of labels and of values have capitals."""
+        return replace(
+            self,
+            label_case=self.label_case if labels >= _FEW_CAPITALS else "lower",
+            value_case=self.value_case if values >= _FEW_CAPITALS else "lower",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RuleSpace:
+        """From :meth:`to_json`."""
+        fields = dict(data, separators=tuple(data["separators"]), number_groups=tuple(data["number_groups"]))
+        return cls(**fields)
+
+
+def fold(text: str) -> str:
+    """Lower case, character by character, so that lengths and positions stay as they are.
+
+    >>> fold("İNES")
+    'İnes'
+    """
+    if text.isascii():
+        return text.lower()
+    return "".join([low if len(low := character.lower()) == 1 else character for character in text])
+
 
 Source: TypeAlias = Literal["token", "lemma"]
 
@@ -175,3 +249,15 @@ def _quoted(text: str) -> str:
 def may_be_number(label: str) -> bool:
     """Whether a label begins as the result of a number rule does."""
     return label[:1].isdigit() or label[:1] == "-"
+
+
+LONGEST_NUMBER = 12
+"""Without anchors, number rules take at most this many tokens."""
+
+
+def number_rules(count: int, space: RuleSpace) -> Iterator[NumberRule]:
+    """The number rules of the space that are defined on this many tokens."""
+    if space.number_language is not None:
+        for first in (0,) if space.anchored else range(1, min(count, LONGEST_NUMBER) + 1):
+            for group in space.number_groups:
+                yield NumberRule(space.number_language, first, group)

@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from perin.errors import InputError
-from perin.labels.rules import AbsoluteRule, Rule, TokenRule, apply, may_be_number, parse
-from perin.labels.space import LabelItem, RuleSpace, fold
+from perin.labels.rules import AbsoluteRule, LabelItem, Rule, RuleSpace, TokenRule, apply, fold, may_be_number, parse
 from perin.lazy import cached_property
 
 # Which of many rules yield a label: by their affixes, and by where the rest of the label stands in a sentence.

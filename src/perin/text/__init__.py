@@ -4,9 +4,8 @@ from perin.contract.sentence import Sentence, Token
 from perin.text.adapters import load_tokenizer
 from perin.text.alignment import align, refine
 from perin.text.numbers import to_number
-from perin.text.sentences import Passage, passages, split_sentences
 from perin.text.token_files import read_tokens
-from perin.text.tokenizer import lemmatize, tokenize
+from perin.text.tokenizer import Passage, lemmatize, passages, split_sentences, tokenize
 from perin.text.translation import Chain, Glossary, MarianTranslator, Translator, learn_glossary, translated
 
 __all__ = [

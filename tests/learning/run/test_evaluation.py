@@ -1,9 +1,8 @@
 """The limit of null that is best on dev."""
 
 from perin.frameworks.vocabulary import Vocabulary
-from perin.labels.rules import AbsoluteRule
+from perin.labels.rules import AbsoluteRule, RuleSpace
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import RuleSpace
 from perin.learning.data.corpus import Split
 from perin.learning.run import evaluation
 from perin.learning.run.evaluation import NULL_THRESHOLDS, Evaluation, choose_null_thresholds

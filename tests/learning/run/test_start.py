@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from perin.frameworks.vocabulary import Vocabulary
-from perin.labels.rules import AbsoluteRule
+from perin.labels.rules import AbsoluteRule, RuleSpace
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import RuleSpace
 from perin.learning.run.start import take_weights
 from perin.model.folder import Treebank
 from perin.model.model import Model

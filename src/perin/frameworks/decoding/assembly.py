@@ -16,7 +16,7 @@ from perin.frameworks.lexicon import class_numbers
 from perin.frameworks.steps import FLAG
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
-from perin.labels.space import fold
+from perin.labels.rules import fold
 
 _SMALLEST = 1e-9
 

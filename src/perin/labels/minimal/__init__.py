@@ -15,11 +15,10 @@ import perin
 from perin.errors import InputError
 from perin.files import read_cached, write_cached
 from perin.labels.minimal.hitting import NODE_LIMIT, minimum_hitting_set
-from perin.labels.minimal.keys import Key, Keys, distinct_keys, spelled
+from perin.labels.minimal.occurrences import Key, Keys, distinct_keys, spelled
 from perin.labels.minimal.problem import HittingSetProblem
-from perin.labels.rules import AbsoluteRule, Rule, apply
+from perin.labels.rules import AbsoluteRule, LabelItem, Rule, RuleSpace, apply
 from perin.labels.ruleset import RuleSet
-from perin.labels.space import LabelItem, RuleSpace
 
 # Learned rule sets on disk, by the content that they were learned from.
 

@@ -9,13 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.labels.enumeration import number_rules
 from perin.labels.minimal import candidates as column
 from perin.labels.minimal.candidates import Candidates, shared_candidates
-from perin.labels.minimal.keys import Key, Keys
-from perin.labels.minimal.occurrences import Bools, Ints, Task, search
-from perin.labels.rules import AbsoluteRule, NumberRule, Rule, TokenRule, apply, may_be_number
-from perin.labels.space import RuleSpace
+from perin.labels.minimal.occurrences import Bools, Ints, Key, Keys, Task, search
+from perin.labels.rules import AbsoluteRule, NumberRule, Rule, RuleSpace, TokenRule, apply, may_be_number, number_rules
 
 # Which affixes labels share: the first reason why only few rules can belong to a minimal rule set.
 #

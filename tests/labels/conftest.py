@@ -1,29 +1,24 @@
-"""All rules that yield a label from given tokens: the inverse of :func:`perin.labels.rules.apply`.
-
-This is the plain definition of the rule space.  Learning does not use it: it would yield millions of rules for a long
-node (see :mod:`perin.labels.minimal.candidates`).
-"""
+"""The plain definition of the rule space: all rules that yield a label, which learning is measured against."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from perin.labels.rules import AbsoluteRule, NumberRule, Rule, Source, TokenRule, apply
-from perin.labels.space import RuleSpace, fold
+import pytest
 
-LONGEST_NUMBER = 12
-"""In spaces without anchors number rules take at most this many tokens."""
+from perin.labels.rules import AbsoluteRule, Rule, RuleSpace, Source, TokenRule, apply, fold, number_rules
 
 
-def enumerate_rules(label: str, forms: Sequence[str], lemmas: Sequence[str], space: RuleSpace) -> Iterator[Rule]:
+@pytest.fixture(scope="session")
+def enumerate_rules():
+    """The inverse of :func:`perin.labels.rules.apply`."""
+    return every_rule
+
+
+def every_rule(label: str, forms: Sequence[str], lemmas: Sequence[str], space: RuleSpace) -> Iterator[Rule]:
     """Every rule of the space that yields the label (without case) from these tokens, each once.
 
     In a space without anchors the tokens are those from the anchor to the end of the sentence.
-
-    >>> for rule in enumerate_rules("a_1", ("a",), ("b",), RuleSpace()):
-    ...     print(rule)
-    absolute("a_1")
-    token(0, 0, "", 0, 0, "", "_1")
     """
     label = fold(label)
     yield AbsoluteRule(label)
@@ -63,11 +58,3 @@ def _token_rules(
                 if apply(rule, tokens, tokens) is not None:
                     yield rule
                 place = joined.find(label[start:end], place + 1)
-
-
-def number_rules(count: int, space: RuleSpace) -> Iterator[NumberRule]:
-    """The number rules of the space that are defined on this many tokens."""
-    if space.number_language is not None:
-        for first in (0,) if space.anchored else range(1, min(count, LONGEST_NUMBER) + 1):
-            for group in space.number_groups:
-                yield NumberRule(space.number_language, first, group)
