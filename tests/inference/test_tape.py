@@ -9,7 +9,7 @@ from perin.inference.arithmetic import ACTIVATIONS
 from perin.inference.eager import Eager
 from perin.inference.layers import LARGEST_SUM, Linear, Norm, quantize
 from perin.inference.tape import Tape
-from perin.native import LEVELS, library
+from perin.native import LEVELS, level, library
 
 pytestmark = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
 each_level = pytest.mark.parametrize("level", range(len(LEVELS)), ids=LEVELS)
@@ -89,6 +89,25 @@ def test_norms(level, width):
     norm, x = Norm(random(width), random(width, seed=1), 1e-6), random(9, width, scale=5)
     tape = Tape(level)
     assert np.allclose(tape.array(tape.norm(norm, tape.given(x))), norm(x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.skipif(library() is None or level() < 2, reason="the processor has one kind of fast kernels only")
+@given(
+    st.integers(1, 40), st.integers(1, 60), st.sampled_from(ACTIVATIONS), st.sampled_from([8, 32]), st.integers(0, 9)
+)
+@settings(max_examples=40)
+def test_kernels_agree_to_the_last_bit(rows, width, activation, bits, seed):
+    """Registers of different widths add in the same order."""
+    first, second = (Linear(random(32, size, seed=seed), random(32), bits) for size in (width, 32))
+    norm, x = Norm(random(32), random(32, seed=1)), random(rows, width, seed=seed)
+    lengths = np.array([rows // 3, rows - rows // 3])
+    results = []
+    for kind in (LEVELS.index("avx2"), LEVELS.index("vnni")):
+        tape = Tape(kind)
+        hidden = tape.norm(norm, tape.feedforward(first, second, activation, tape.given(x)))
+        memories = tape.given(random(rows, 64, seed=seed))
+        results.append(tape.array(tape.attention(hidden, memories, lengths, lengths, 2)))
+    assert np.array_equal(*results)
 
 
 def test_what_does_not_fit_is_refused_before_c_code_sees_it():

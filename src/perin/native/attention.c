@@ -1,4 +1,4 @@
-/* Attention and scores of pairs within sequences that are packed one after the other.
+/* Attention within sequences that are packed one after the other.
 
    Nothing is padded that others would see, so a sequence's result does not depend on the others. */
 
@@ -8,22 +8,48 @@
 #else
 #include "vector.h"
 
+#define turn_square NAME(turn_square)
 #define turn NAME(turn)
 #define attend NAME(attend)
-#define distribute NAME(distribute)
 
 #ifndef PERIN_ATTENTION
 #define PERIN_ATTENTION
 enum { QUERIES = 16 };
 /* Queries whose scores are held at a time. */
-static inline int64_t up_to(int64_t multiple, int64_t n) { return (n + multiple - 1) / multiple * multiple; }
+#endif
+
+#if LEVEL > 0
+/* Eight rows of eight numbers to columns. */
+INLINE void turn_square(const float *rows, int64_t stride, float scale, float *columns, int64_t padded) {
+    __m256 row[8], pair[8], four[8];
+    for (int i = 0; i < 8; i++) row[i] = _mm256_mul_ps(_mm256_loadu_ps(rows + i * stride), _mm256_set1_ps(scale));
+    for (int i = 0; i < 8; i += 2) {
+        pair[i] = _mm256_unpacklo_ps(row[i], row[i + 1]);
+        pair[i + 1] = _mm256_unpackhi_ps(row[i], row[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int half = 0; half < 2; half++) {
+            four[i + 2 * half] = _mm256_shuffle_ps(pair[i + half], pair[i + half + 2], 0x44);
+            four[i + 2 * half + 1] = _mm256_shuffle_ps(pair[i + half], pair[i + half + 2], 0xee);
+        }
+    for (int i = 0; i < 4; i++) {
+        _mm256_storeu_ps(columns + i * padded, _mm256_permute2f128_ps(four[i], four[i + 4], 0x20));
+        _mm256_storeu_ps(columns + (i + 4) * padded, _mm256_permute2f128_ps(four[i], four[i + 4], 0x31));
+    }
+}
 #endif
 
 /* rows [n, size], stride apart, to columns [size, padded], times a scale, zero where there is no row. */
-TARGET static void turn(const float *rows, int64_t n, int64_t size, int64_t stride, int64_t padded, float scale,
-                        float *columns) {
+TARGET void turn(const float *rows, int64_t n, int64_t size, int64_t stride, int64_t padded, float scale, float *columns) {
+    int64_t first = 0;
+#if LEVEL > 0
+    if (size % 8 == 0)
+        for (; first + 8 <= n; first += 8)
+            for (int64_t i = 0; i < size; i += 8)
+                turn_square(rows + first * stride + i, stride, scale, columns + i * padded + first, padded);
+#endif
     for (int64_t i = 0; i < size; i++) {
-        for (int64_t row = 0; row < n; row++) columns[i * padded + row] = rows[row * stride + i] * scale;
+        for (int64_t row = first; row < n; row++) columns[i * padded + row] = rows[row * stride + i] * scale;
         for (int64_t row = n; row < padded; row++) columns[i * padded + row] = 0.0f;
     }
 }
@@ -74,57 +100,6 @@ TARGET int NAME(attention)(const float *queries, const float *memories, const in
         memories += n * 2 * width;
     }
     free(scratch);
-    return 0;
-}
-
-/* Scores [outputs, padded] to distributions over the outputs, for each of the padded columns. */
-TARGET static void distribute(float *scores, int64_t outputs, int64_t padded) {
-    for (int64_t column = 0; column < padded; column += 8) {
-        v8 most = load8(scores + column), total = all8(0.0f);
-        for (int64_t output = 1; output < outputs; output++) most = max8(load8(scores + output * padded + column), most);
-        for (int64_t output = 0; output < outputs; output++) {
-            float *score = scores + output * padded + column;
-            const v8 weight = exponential8(load8(score) - most);
-            store8(score, weight);
-            total += weight;
-        }
-        const v8 factor = all8(1.0f) / total;
-        for (int64_t output = 0; output < outputs; output++) {
-            float *score = scores + output * padded + column;
-            store8(score, load8(score) * factor);
-        }
-    }
-}
-
-/* Probabilities of all pairs of each sequence: left [rows * outputs, inner] times right [right rows, inner], plus single
-   [rows * outputs], as distributions over the outputs or each by itself, to [rows, outputs, right rows up to PANEL], one
-   sequence after the other. */
-TARGET int NAME(pairs)(const float *left, const float *single, const float *right, const int64_t *lengths,
-                       const int64_t *right_lengths, int64_t sequences, int64_t outputs, int64_t inner, int distribution,
-                       float *result) {
-    int64_t longest = 0;
-    for (int64_t i = 0; i < sequences; i++) longest = right_lengths[i] > longest ? right_lengths[i] : longest;
-    float *turned = malloc((size_t)(inner * up_to(PANEL, longest) + 1) * sizeof(float));
-    if (turned == NULL) return 1;
-    for (int64_t i = 0; i < sequences; i++) {
-        const int64_t padded = up_to(PANEL, right_lengths[i]);
-        turn(right, right_lengths[i], inner, inner, padded, 1.0f, turned);
-        for (int64_t row = 0; row < lengths[i]; row++) {
-            NAME(multiply)(left, outputs, inner, inner, turned, padded, result, padded);
-            for (int64_t output = 0; output < outputs; output++) {
-                const v8 more = all8(single[output]);
-                for (int64_t j = 0; j < padded; j += 8)
-                    store8(result + output * padded + j, load8(result + output * padded + j) + more);
-            }
-            if (distribution) distribute(result, outputs, padded);
-            else NAME(activate)(result, outputs * padded, SIGMOID);
-            left += outputs * inner;
-            single += outputs;
-            result += outputs * padded;
-        }
-        right += right_lengths[i] * inner;
-    }
-    free(turned);
     return 0;
 }
 #endif

@@ -34,7 +34,10 @@ struct labels {
 };
 
 #define KERNELS(name)                                                                                                     \
-    int apply_##name(const struct layer *, const float *x, int64_t count, float *result, uint8_t *scratch);               \
+    void apply_##name(const struct layer *, const float *x, int64_t count, int activation, const float *added,            \
+                      float *result, uint8_t *scratch);                                                                   \
+    void turn_##name(const float *rows, int64_t n, int64_t size, int64_t stride, int64_t padded, float scale,             \
+                     float *columns);                                                                                     \
     void activate_##name(float *x, int64_t n, int activation);                                                            \
     void multiply_##name(const float *left, int64_t rows, int64_t n, int64_t stride, const float *right, int64_t columns, \
                          float *result, int64_t result_stride);                                                           \

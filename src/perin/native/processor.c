@@ -12,8 +12,7 @@ static int saved(unsigned wanted) {
     return (low & wanted) == wanted;
 }
 
-/* The highest level of targets.h that works here. */
-int level(void) {
+static int found_level(void) {
     enum { FMA = 1 << 12, OSXSAVE = 1 << 27 };                       /* leaf 1, ecx */
     enum { AVX2 = 1 << 5, AVX512F = 1 << 16, AVX512BW = 1 << 30 };   /* leaf 7, ebx */
     enum { VNNI = 1 << 11 };                                         /* leaf 7, ecx */
@@ -22,6 +21,13 @@ int level(void) {
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & FMA) || !(c & OSXSAVE) || !saved(0x6)) return 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & AVX2)) return 0;
     return (b & AVX512F) && (b & AVX512BW) && (b & vl) && (c & VNNI) && saved(0xe6) ? 2 : 1;
+}
+
+/* The highest level of targets.h that works here.  It is looked up once, for virtual machines take long to answer. */
+int level(void) {
+    static _Atomic int known = -1;
+    if (known < 0) known = found_level();
+    return known;
 }
 
 int run(int chosen, const int64_t *steps, int64_t count) {

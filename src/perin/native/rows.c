@@ -10,32 +10,38 @@
 TARGET void NAME(norm)(const float *x, int64_t rows, int64_t width, const float *weight, const float *bias,
                        double epsilon, float *result) {
     for (int64_t row = 0; row < rows; row++, x += width, result += width) {
-        v8 sums = all8(0.0f), squares = all8(0.0f);
+        const int64_t whole = width / PANEL * PANEL;
+        vector sums[PARTS], squares[PARTS];
         float sum = 0.0f, square = 0.0f;
-        int64_t i = 0;
-        for (; i + 8 <= width; i += 8) sums += load8(x + i);
-        for (; i < width; i++) sum += x[i];
-        const float mean = (sum8(sums) + sum) / (float)width;
-        for (i = 0; i + 8 <= width; i += 8) {
-            const v8 part = load8(x + i) - all8(mean);
-            squares = fma8(part, part, squares);
-        }
-        for (; i < width; i++) square += (x[i] - mean) * (x[i] - mean);
-        const float variance = (sum8(squares) + square) / (float)width;
+        for (int part = 0; part < PARTS; part++) sums[part] = squares[part] = all(0.0f);
+        for (int64_t i = 0; i < whole; i += PANEL)
+            for (int part = 0; part < PARTS; part++) sums[part] += load(x + i + part * LANES);
+        for (int64_t i = whole; i < width; i++) sum += x[i];
+        const float mean = (sum_of(sums) + sum) / (float)width;
+        for (int64_t i = 0; i < whole; i += PANEL)
+            for (int part = 0; part < PARTS; part++) {
+                const vector centred = load(x + i + part * LANES) - all(mean);
+                squares[part] = times_plus(centred, centred, squares[part]);
+            }
+        for (int64_t i = whole; i < width; i++) square += (x[i] - mean) * (x[i] - mean);
+        const float variance = (sum_of(squares) + square) / (float)width;
         const float factor = (float)(1.0 / sqrt((double)variance + epsilon));
-        for (i = 0; i + 8 <= width; i += 8)
-            store8(result + i, fma8((load8(x + i) - all8(mean)) * all8(factor), load8(weight + i), load8(bias + i)));
-        for (; i < width; i++) result[i] = (x[i] - mean) * factor * weight[i] + bias[i];
+        for (int64_t i = 0; i < whole; i += LANES) {
+            const vector scaled = (load(x + i) - all(mean)) * all(factor);
+            store(result + i, times_plus(scaled, load(weight + i), load(bias + i)));
+        }
+        for (int64_t i = whole; i < width; i++) result[i] = (x[i] - mean) * factor * weight[i] + bias[i];
     }
 }
 
 /* The weighted sum of several arrays of n numbers. */
 TARGET void NAME(mix)(const float *const *states, const float *weights, int64_t count, int64_t n, float *result) {
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        v8 sum = all8(0.0f);
-        for (int64_t state = 0; state < count; state++) sum = fma8(load8(states[state] + i), all8(weights[state]), sum);
-        store8(result + i, sum);
+    for (; i + LANES <= n; i += LANES) {
+        vector sum = all(0.0f);
+        for (int64_t state = 0; state < count; state++)
+            sum = times_plus(load(states[state] + i), all(weights[state]), sum);
+        store(result + i, sum);
     }
     for (; i < n; i++) {
         float sum = 0.0f;
