@@ -28,7 +28,7 @@ from perin.learning.recipe import load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.folder import locked
 from perin.learning.run.journal import Console
-from perin.learning.run.processes import Processes
+from perin.learning.run.optimisation import Processes
 from perin.learning.run.training import Trainer
 
 PAPER = ("network.mixture=15", "learning.label_smoothing=0.1", "learning.per_node=false", "learning.balance=layer")

@@ -27,7 +27,7 @@ from perin.learning.data.corpus import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console
-from perin.learning.run.processes import Processes
+from perin.learning.run.optimisation import Processes
 from perin.learning.run.training import Trainer
 
 BOXED = Property("boxed", True)

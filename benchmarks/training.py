@@ -144,7 +144,7 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
     from perin.learning.data.corpus import load_corpus
     from perin.learning.recipe import load_recipe
     from perin.learning.run.journal import Console
-    from perin.learning.run.processes import Processes
+    from perin.learning.run.optimisation import Processes
     from perin.learning.run.training import Trainer
 
     class Enough(Exception):

@@ -15,7 +15,7 @@ import torch
 from perin.errors import InputError, ModelError
 from perin.files import pointed
 from perin.graphs import Graph, Node, dump
-from perin.learning.run.state import POINTER, PREFIX, Progress, State
+from perin.learning.run.folder import POINTER, PREFIX, Progress, State
 
 ROOT = Path(__file__).resolve().parents[2]
 

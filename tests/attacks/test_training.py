@@ -12,9 +12,8 @@ import torch
 from perin import files
 from perin.commands.main import main
 from perin.files import pointed, read_cached, write_cached
-from perin.learning.run.folder import locked
+from perin.learning.run.folder import POINTER, PREFIX, locked
 from perin.learning.run.journal import Console
-from perin.learning.run.state import POINTER, PREFIX
 
 TOY = Path(__file__).resolve().parents[2] / "examples" / "toy"
 

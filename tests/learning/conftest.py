@@ -10,10 +10,9 @@ import torch
 
 from perin.contract.heads import Target
 from perin.network.heads import Heads, TreebankHeads
-from perin.network.layout import Layout
+from perin.network.layers import Layout
 from perin.network.network import Hidden
-from perin.network.settings import NetworkSettings
-from perin.network.sizes import HeadSizes
+from perin.network.settings import HeadSizes, NetworkSettings
 
 WIDTH = 12
 

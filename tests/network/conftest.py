@@ -12,8 +12,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 from perin.contract.sentence import Sentence, Token
 from perin.network.network import Network
-from perin.network.settings import NetworkSettings
-from perin.network.sizes import HeadSizes
+from perin.network.settings import HeadSizes, NetworkSettings
 
 TEXTS = [
     "The cat sat on the mat .",

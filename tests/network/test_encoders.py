@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from perin.errors import MissingDependencyError, ModelError
 from perin.network.encoders import sources
-from perin.network.encoders.bert import Bert
-from perin.network.encoders.encoder import HuggingFaceEncoder, LayerMixture, TokenPooling, build_encoder
+from perin.network.encoders.encoder import Bert, HuggingFaceEncoder, LayerMixture, TokenPooling, build_encoder
 from perin.network.encoders.sources import in_family, longest_input
 from perin.network.inputs import Preparation
-from perin.network.layout import InputTensors, Layout, SubwordTensors
+from perin.network.layers import InputTensors, Layout, SubwordTensors
 
 FAMILIES = ["bert_folder", "roberta_folder", "electra_folder"]
 

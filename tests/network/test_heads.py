@@ -11,9 +11,8 @@ from torch.nn.functional import elu
 
 from perin.errors import UsageError
 from perin.network.heads import Biaffine, Heads, LabelHead
-from perin.network.layout import Layout
-from perin.network.settings import NetworkSettings
-from perin.network.sizes import SHARED_EDGES, Frequencies, HeadSizes
+from perin.network.layers import Layout
+from perin.network.settings import SHARED_EDGES, Frequencies, HeadSizes, NetworkSettings
 
 
 def test_scores_are_s_w_t_plus_linear_terms():

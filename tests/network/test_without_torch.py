@@ -13,9 +13,8 @@ from perin.inference.tape import Tape
 from perin.native import LEVELS, library
 from perin.network.encoders.sources import read_config
 from perin.network.inputs import Preparation
-from perin.network.layout import InputTensors
-from perin.network.network import Network
-from perin.network.predict import predict
+from perin.network.layers import InputTensors
+from perin.network.network import Network, predict
 
 NEEDS_C = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
 KINDS = [

@@ -43,7 +43,7 @@ class CharactersEncoder:
 
 
 class SubwordEncoder:
-    """See :class:`perin.network.encoders.encoder.SubwordEncoder` and :class:`perin.network.encoders.bert.Bert`."""
+    """See :class:`perin.network.encoders.encoder.SubwordEncoder` and :class:`perin.network.encoders.encoder.Bert`."""
 
     def __init__(self, parameters: Parameters, config: Mapping[str, Any]) -> None:
         self.width = int(config["hidden_size"])

@@ -1,4 +1,4 @@
-"""The trained network: what :mod:`perin.network.predict` says about sentences, without PyTorch."""
+"""The trained network: what :mod:`perin.network.network` says about sentences, without PyTorch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from perin.inference.layers import Floats, Linear
 from perin.inference.parts import Attention, CharacterEmbedding, Context, FeedForward, Parameters, Residual
 from perin.inference.tape import choose_arithmetic
 from perin.network.inputs import InputBatch
-from perin.network.settings import CHARACTERS, NetworkSettings
-from perin.network.sizes import HeadSizes, owner_name
+from perin.network.settings import CHARACTERS, HeadSizes, NetworkSettings, owner_name
 
 
 class Encoding(NamedTuple):

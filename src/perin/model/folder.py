@@ -25,8 +25,7 @@ from perin.errors import InputError, ModelError, UsageError
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
-from perin.network.settings import CHARACTERS, NetworkSettings
-from perin.network.sizes import NULL_THRESHOLD, HeadSizes
+from perin.network.settings import CHARACTERS, NULL_THRESHOLD, HeadSizes, NetworkSettings
 
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"

@@ -26,8 +26,7 @@ from perin.model.weights import dequantize, read_weights
 from perin.network.encoders.sources import copy_description, encoder_folder
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.layers import Unfilled
-from perin.network.network import Network
-from perin.network.predict import predict
+from perin.network.network import Network, predict
 from perin.network.settings import CHARACTERS, NetworkSettings
 
 

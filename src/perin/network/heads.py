@@ -12,10 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from perin.errors import UsageError
-from perin.network.layers import Dropout
-from perin.network.layout import Layout
-from perin.network.settings import NetworkSettings
-from perin.network.sizes import KINDS, Frequencies, HeadSizes, owner_name
+from perin.network.layers import Dropout, Layout
+from perin.network.settings import KINDS, Frequencies, HeadSizes, NetworkSettings, owner_name
 
 
 class Biaffine(nn.Module):

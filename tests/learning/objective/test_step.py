@@ -13,8 +13,7 @@ from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.run.start import count_frequencies
 from perin.network.inputs import Preparation
-from perin.network.network import Network
-from perin.network.predict import predict
+from perin.network.network import Network, predict
 
 TEXTS = ["the cat sat", "hello", "dogs bark at the moon tonight"]
 

@@ -1,3 +1,5 @@
+"""None"""
+
 from __future__ import annotations
 
 import itertools
@@ -15,7 +17,7 @@ from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch, tie_groups
 from perin.learning.objective.losses import NodeOutputs, property_loss, top_loss
 from perin.learning.objective.matching import matching_of
-from perin.learning.objective.ties import EXACT, Likelihood, arrange, break_ties, components, tied_groups
+from perin.learning.objective.ties import EXACT, Likelihood, arrange, break_ties, components, node_ranks, tied_groups
 
 
 def random_outputs(sizes, counts, seed):
@@ -264,3 +266,33 @@ def test_sentences_of_a_batch_do_not_touch_each_other(sizes, make_target):
         single = TargetBatch([targets[number]], queries=4)
         alone = break_ties(matching_of(rows[first:last] - rows[first:last].min(), single), own, single).node_slots
         np.testing.assert_array_equal(together[first:last] - first, alone)
+
+
+@given(seed=st.integers(0, 10**6), nodes=st.integers(0, 7), kinds=st.integers(1, 3))
+@settings(max_examples=20, deadline=None)
+def test_ranks_go_with_the_nodes(sizes, make_target, seed, nodes, kinds):
+    target = make_target(seed, sizes, nodes, 3, kinds)
+    order = np.random.default_rng(seed).permutation(nodes)
+    np.testing.assert_array_equal(node_ranks(target.permuted(order)), node_ranks(target)[order])
+
+
+def chain(edges, nodes):
+    """Equal nodes with equal edges."""
+    return Target(
+        np.arange(nodes),
+        np.full(nodes, -1),
+        np.ones(nodes, dtype=np.int64),
+        np.ones((nodes, 2), dtype=np.bool_),
+        np.array(edges),
+        np.ones((len(edges), 1), dtype=np.bool_),
+    )
+
+
+def test_neighbours_of_neighbours_tell_nodes_apart():
+    assert len(set(node_ranks(chain([(0, 1), (1, 2), (2, 3), (3, 4)], 5)).tolist())) == 5
+
+
+def test_interchangeable_nodes_have_the_same_rank():
+    ranks = node_ranks(chain([(0, 1), (0, 2), (3, 4), (3, 5)], 6))
+    assert ranks[0] == ranks[3] != ranks[1]
+    assert len(set(ranks[[1, 2, 4, 5]].tolist())) == 1

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from perin.learning.recipe import LearningSettings
-from perin.learning.run.optimisation import (
-    DELAY_SHARE,
-    WARMUP_SHARE,
-    MovingAverage,
-    Optimisation,
-    Schedule,
-    fitted,
-)
+from perin.learning.run.optimisation import DELAY_SHARE, WARMUP_SHARE, MovingAverage, Optimisation, Schedule, fitted
 
 
 class Encoder(nn.Module):

@@ -126,9 +126,8 @@ def test_a_switch_changes_what_is_learned(first_steps, change):
 
 @pytest.mark.parametrize("kind", ["layer_dropout", "encoder_dropout"])
 def test_dropouts_of_a_pretrained_encoder_reach_it(kind):
-    from perin.network.encoders.bert import Bert
-    from perin.network.encoders.encoder import LayerMixture
-    from perin.network.layout import Layout
+    from perin.network.encoders.encoder import Bert, LayerMixture
+    from perin.network.layers import Layout
 
     sizes = {"hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 8}
     config = {**sizes, "vocab_size": 9, "max_position_embeddings": 9, "model_type": "bert"}

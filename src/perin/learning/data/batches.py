@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perin.contract.heads import Target
 from perin.model.batches import cut
 from perin.network.inputs import InputBatch, Preparation, SentenceInput
-from perin.network.layout import Layout
+from perin.network.layers import Layout
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]

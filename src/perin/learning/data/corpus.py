@@ -23,7 +23,7 @@ from perin.learning.data.prepared import Prepared, Problem, content_key, load_pr
 from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
-from perin.network.sizes import KINDS
+from perin.network.settings import KINDS
 from perin.text.translation import Glossary, MarianTranslator
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from perin.learning.data.batches import TargetBatch
 from perin.learning.objective.matching import Matching
-from perin.network.layout import pick
+from perin.network.layers import pick
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from perin.learning.data.batches import TargetBatch
-from perin.network.layout import Layout
+from perin.network.layers import Layout
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

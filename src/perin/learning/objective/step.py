@@ -17,9 +17,9 @@ from perin.learning.objective.losses import Loss, LossSettings, NodeOutputs, Que
 from perin.learning.objective.matching import match
 from perin.learning.objective.ties import break_ties
 from perin.network.heads import TreebankHeads
-from perin.network.layout import Layout, pick
+from perin.network.layers import Layout, pick
 from perin.network.network import Hidden, Network
-from perin.network.sizes import KINDS
+from perin.network.settings import KINDS
 
 Floats: TypeAlias = NDArray[np.float64]
 Common: TypeAlias = Callable[[Floats], Floats]

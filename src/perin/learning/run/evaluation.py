@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from perin.graphs.graph import Graph
 from perin.learning.data.corpus import Split
 from perin.model.model import Model
-from perin.network.sizes import NULL_THRESHOLD
+from perin.network.settings import NULL_THRESHOLD
 from perin.parsing.evaluation import TYPES
 from perin.parsing.inference import graphs_of
 from perin.scoring import Result, score

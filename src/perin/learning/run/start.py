@@ -12,7 +12,7 @@ from torch import Tensor
 
 from perin.contract.heads import Target
 from perin.model.model import Model
-from perin.network.sizes import Frequencies, HeadSizes, owner_name
+from perin.network.settings import Frequencies, HeadSizes, owner_name
 
 Floats = NDArray[np.float64]
 

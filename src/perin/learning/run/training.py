@@ -30,13 +30,11 @@ from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.recipe import Recipe
 from perin.learning.run.evaluation import choose_null_thresholds, evaluate
-from perin.learning.run.folder import check_recipe, claim, locked, writing
+from perin.learning.run.folder import Progress, State, check_recipe, claim, locked, writing
 from perin.learning.run.journal import Console, Journal, duration
-from perin.learning.run.optimisation import MovingAverage, Optimisation
-from perin.learning.run.processes import Processes
+from perin.learning.run.optimisation import MovingAverage, Optimisation, Processes
 from perin.learning.run.report import write_report
 from perin.learning.run.start import count_frequencies, take_weights
-from perin.learning.run.state import Progress, State
 from perin.model.batches import cost
 from perin.model.model import Model
 from perin.model.sources import model_folder

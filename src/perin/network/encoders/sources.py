@@ -101,7 +101,7 @@ def _check_sizes(config: Mapping[str, Any], path: Path) -> None:
 
 
 def in_family(config: Mapping[str, Any]) -> bool:
-    """Whether :class:`~perin.network.encoders.bert.Bert` computes what the model with this configuration does."""
+    """Whether :class:`~perin.network.encoders.encoder.Bert` computes what the model with this configuration does."""
     return (
         config["model_type"] in FAMILY
         and str(config.get("hidden_act", "gelu")) in ACTIVATIONS

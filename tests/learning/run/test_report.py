@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perin.learning.run.charts import HEIGHT, WIDTH, line_chart
+from perin.learning.run.report import HEIGHT, WIDTH, line_chart
 
 VALUE = st.floats(-1e6, 1e6)
 LINES = st.dictionaries(st.text(min_size=1, max_size=8), st.lists(st.tuples(st.integers(0, 10**6), VALUE), max_size=30))
