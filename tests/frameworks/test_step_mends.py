@@ -1,12 +1,12 @@
-"""Named entities of AMR and relation nodes of DRG."""
+"""Named entities of AMR and UMR, relation nodes of DRG, quantifiers of EDS."""
 
 from __future__ import annotations
 
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.amr import AMR
 from perin.frameworks.steps import FLAG
-from perin.frameworks.steps.mends import EntityNames, UniqueRelations
-from perin.graphs import Edge, Graph, Node, dumps
+from perin.frameworks.steps.mends import BoundNouns, EntityNames, LinkedNames, WholeRelations
+from perin.graphs import Anchor, Edge, Graph, Node, Property, dumps
 from perin.graphs.framework_rules import broken
 
 
@@ -99,7 +99,54 @@ def test_a_source_has_a_unique_relation_once() -> None:
     edges = (Edge(0, 1, "in"), Edge(0, 2, "in"), *(Edge(*link) for link in links))
     graph = Graph("1", "drg", "eng", 2, nodes=nodes, edges=edges, tops=(0,))
     assert any(not rule.rate for rule, _ in broken(graph))
-    mended = UniqueRelations().mend(graph, sentence(""))
+    mended = WholeRelations().mend(graph, sentence(""))
     assert [node.id for node in mended.nodes] == [0, 1, 2, 5, 6, 7]
     assert not any(not rule.rate for rule, _ in broken(mended))
-    assert UniqueRelations().mend(mended, sentence("")) is mended
+    assert WholeRelations().mend(mended, sentence("")) is mended
+
+
+def test_a_relation_lies_between_two_nodes() -> None:
+    """A relation to a relation goes with it."""
+    labels = [None, "see.v.01", "male.n.02", "Agent", "Theme", "Of"]
+    nodes = tuple(Node(id, label) for id, label in enumerate(labels))
+    edges = (Edge(0, 1, "in"), Edge(0, 2, "in"), Edge(1, 3), Edge(3, 2), Edge(1, 4), Edge(4, 5))
+    graph = Graph("1", "drg", "eng", 2, nodes=nodes, edges=edges, tops=(0,))
+    assert [node.id for node in WholeRelations().mend(graph, sentence("")).nodes] == [0, 1, 2, 3]
+
+
+def test_a_name_belongs_to_its_neighbour() -> None:
+    nodes = [Node(0, "give-01"), Node(1, "book"), Node(2, "name"), Node(3, "peter", (FLAG,)), Node(4, "i")]
+    edges = [Edge(0, 1, "ARG1"), Edge(1, 2, "name"), Edge(2, 3, "op1"), Edge(0, 4, "ARG0")]
+    given = penman(restored(nodes, edges, "I gave Peter the book"))
+    assert given == '(g / give-01 :ARG1 (b / book) :ARG0 (i / i) :ARG2 (p / person :name (n / name :op1 "Peter")))'
+    for text in (
+        "I gave the book Peter",
+        "I gave the book called Peter",
+        "I gave Peter , the book",
+        "I gave PETER the book",
+    ):
+        assert "(b / book :name (n / name :op1" in penman(restored(nodes, edges, text))
+    full = [*edges, Edge(0, 4, "ARG2")]
+    assert "(b / book :name (n / name :op1" in penman(restored(nodes, full, "I gave Peter the book"))
+
+
+def test_each_noun_has_a_quantifier() -> None:
+    nodes = (Node(0, "_bark_v_1"), Node(1, "_dog_n_1", anchors=(Anchor(0, 4),)), Node(2, "pron"), Node(3, "named"))
+    nodes = (*nodes, Node(4, "udef_q"))
+    edges = (Edge(0, 1, "ARG1"), Edge(4, 3, "BV"))
+    graph = Graph("1", "eds", "eng", 1, nodes=nodes, edges=edges, tops=(0,))
+    mended = BoundNouns({"pron": "pronoun_q"}).mend(graph, sentence(""))
+    assert [(node.label, node.anchors) for node in mended.nodes[5:]] == [
+        ("udef_q", (Anchor(0, 4),)),
+        ("pronoun_q", None),
+    ]
+    assert mended.edges[2:] == (Edge(5, 1, "BV"), Edge(6, 2, "BV"))
+    assert BoundNouns().mend(mended, sentence("")) is mended
+
+
+def test_links_go_with_names() -> None:
+    nodes = (Node(0, "meet", (Property("wiki", "X"),)), Node(1, "city", (Property("wiki", "Y"),)), Node(2, "name"))
+    graph = Graph("1", "umr", "eng", 2, nodes=nodes, edges=(Edge(0, 1, "ARG0"), Edge(1, 2, "name")), tops=(0,))
+    assert sum(rule.rate > 0 and "wiki" in message for rule, message in broken(graph)) == 1
+    mended = LinkedNames().mend(graph, sentence(""))
+    assert [node.properties for node in mended.nodes] == [(), (Property("wiki", "Y"),), ()]

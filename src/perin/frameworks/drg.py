@@ -2,7 +2,7 @@
 
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import RELATION, FlaggedConstants, NamedUnlabelled, RelationsAsEdges, TopsAreRootBoxes
-from perin.frameworks.steps.mends import UniqueRelations
+from perin.frameworks.steps.mends import WholeRelations
 from perin.graphs import framework_rules
 from perin.labels.rules import RuleSpace
 
@@ -22,7 +22,7 @@ DRG = Framework(
     required=SCOPE,
     empty=SCOPE,
     constraints=framework_rules.DRG,
-    mends=(UniqueRelations(),),
+    mends=(WholeRelations(),),
     translated=frozenset(("deu",)),
 )
 

@@ -3,8 +3,17 @@
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import PropertiesAsNodes
+from perin.frameworks.steps.mends import BoundNouns
 from perin.graphs import framework_rules
 from perin.labels.rules import RuleSpace
+
+QUANTIFIERS = {
+    **dict.fromkeys(("pron", "recip_pro"), "pronoun_q"),
+    **dict.fromkeys(("named", "yofc", "dofw", "dofm"), "proper_q"),
+    **dict.fromkeys(("time_n", "place_n", "mofy"), "def_implicit_q"),
+    **dict.fromkeys(("thing", "person", "manner", "abstr_deg"), "which_q"),
+}
+"""The usual quantifiers of nouns, where these are not ``udef_q``."""
 
 EDS = Framework(
     "eds",
@@ -21,6 +30,7 @@ EDS = Framework(
     least_joint=0.2,
     empty="unknown",
     constraints=framework_rules.EDS,
+    mends=(BoundNouns(QUANTIFIERS),),
 )
 
 FRAMEWORKS = {None: EDS}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import SENSE, NormalEdges, PropertiesAsNodes, SensesAsProperties
-from perin.frameworks.steps.mends import EntityNames
+from perin.frameworks.steps.mends import EntityNames, LinkedNames
 from perin.graphs import framework_rules
 from perin.labels.rules import RuleSpace
 
@@ -27,7 +27,7 @@ UMR = Framework(
     lexical=(SENSE,),
     empty="event",
     constraints=framework_rules.UMR,
-    mends=(EntityNames(),),
+    mends=(EntityNames(), LinkedNames()),
 )
 
 CZECH_UMR = replace(

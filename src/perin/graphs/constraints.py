@@ -171,6 +171,27 @@ class Apart(Rule):
 
 
 @dataclass(frozen=True)
+class Implies(Rule):
+    """A node that has a role of some labels also has one of others."""
+
+    labels: str = ANY
+    others: str = ANY
+
+    def cases(self, view: View) -> int:
+        """How many nodes have such a role."""
+        return len(self._sources(view, self.labels))
+
+    def _sources(self, view: View, labels: str) -> set[int]:
+        return {role.source for role in view.roles if matches(labels, role.label)}
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each node that lacks the others."""
+        for node in sorted(self._sources(view, self.labels) - self._sources(view, self.others)):
+            place = f"node {view.ids[node]} ({view.labels[node]})"
+            yield f"{place} has {readable(self.labels)}, but no {readable(self.others)}"
+
+
+@dataclass(frozen=True)
 class Disjoint(Rule):
     """No two nodes are anchored to the same text."""
 
@@ -383,7 +404,7 @@ class Members(Rule):
 
 
 Constraint: TypeAlias = (
-    Connected | Roles | Unique | Needs | Apart | Disjoint | Anchored | NoTwins | Tree | Coordination | Members
+    Connected | Roles | Unique | Needs | Apart | Implies | Disjoint | Anchored | NoTwins | Tree | Coordination | Members
 )
 
 
@@ -403,7 +424,7 @@ def readable(pattern: str) -> str:
     >>> readable(r"op\d+|name")
     'opN or name'
     """
-    return re.sub(r"\\d[+*]?", "N", pattern).replace("|", " or ")
+    return "role" if pattern == ANY else re.sub(r"\\d[+*]?", "N", pattern).replace("|", " or ")
 
 
 def except_for(pattern: str) -> str:

@@ -16,6 +16,7 @@ from perin.graphs.constraints import (
     Constraint,
     Coordination,
     Disjoint,
+    Implies,
     Members,
     Needs,
     NoTwins,
@@ -70,8 +71,15 @@ _NO_EVENT = (
     r"dofw|dofm|mofy|yofc|season|basic_numbered_hour|fw_seq|poss|measure|appos|subord|quoted|parg_d|.*_comp"
 )
 
+_NOUN = (
+    r"_.*_n(?:_.*)?|named|named_n|pron|nominalization|part_of|time_n|place_n|thing|person|manner|interval|elliptical_n|"
+    r"generic_entity|recip_pro|abstr_deg|year_range|yofc|mofy|dofm|dofw"
+)
+BOUND_NOUNS = Needs(0.0001, _NOUN, "BV", incoming=True)
+
 EDS: tuple[Constraint, ...] = (
     Connected(0.003),
+    BOUND_NOUNS,
     Unique(0.0, ANY),
     Unique(0.00003, "BV", incoming=True),
     Needs(0.0002, _QUANTIFIER, "BV"),
@@ -95,7 +103,7 @@ RELATION_NODE = r'(?!".*"|.+\.[a-z]\.\d+).+'
 """A node of DRG that stands for a relation: neither scope nor concept nor constant."""
 
 _CONCEPT = r".+\.[a-z]\.\d+"
-_BETWEEN = f"{_CONCEPT}|{CONSTANT}|{RELATION_NODE}"
+_BETWEEN = f"{_CONCEPT}|{CONSTANT}"
 _BOXES = "[A-Z]{3,}"
 
 UNIQUE_RELATIONS = frozenset(
@@ -118,8 +126,14 @@ UNIQUE_RELATIONS = frozenset(
 )
 """A source never has two of the same."""
 
+WHOLE_RELATIONS = Roles(0.0, "", source="(?!)")
+"""A relation lies between two nodes; then it is a role, and no role is unlabelled."""
+
 DRG: tuple[Constraint, ...] = (
     Connected(),
+    WHOLE_RELATIONS,
+    Roles(0.0, "", of=except_for(RELATION_NODE), target=RELATION_NODE),
+    Needs(0.0003, "", ANY),
     Roles(0.0, "in", source="", target=f"{_CONCEPT}|{RELATION_NODE}"),
     Roles(0.0, _BOXES, source="", target=""),
     Roles(0.0002, "@.+", source=_BETWEEN, target=_BETWEEN),
@@ -164,12 +178,16 @@ CZECH_UMR: tuple[Constraint, ...] = (
 )
 """Czech names are no nodes of their own."""
 
+LINKED_NAMES = Implies(0.0015, "wiki", "name")
+
 UMR: tuple[Constraint, ...] = (
     Connected(),
     Unique(0.002, r"ARG\d"),
     Unique(0.0005, r"op\d+|name|aspect|modal-strength|refer-number|refer-person|mode|quant|degree|unit|value|wiki"),
     Unique(0.0005, "name", incoming=True),
     NAMED_ENTITIES,
+    LINKED_NAMES,
+    Roles(0.0, "wiki", target=CONSTANT),
     Needs(0.002, "name", r"op\d*"),
     Needs(0.004, "name", "name", incoming=True),
     COORDINATED,

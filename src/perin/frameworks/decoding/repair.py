@@ -73,6 +73,10 @@ def repair(choice: RoleChoice, faults: Faults) -> None:
         entering = ((source, (target, label)) for (source, target), own in choice.edges.items() for label in own)
         sources.update(source for source, role in entering if role in crowded)
     _label_sources(choice, sources, settled, loose)
+    if not book.fixed:
+        for node, number in choice.find_faults(0.0).lacking:
+            if not book.needs[number].assignable and choice.keep[node]:
+                _fill(choice, node, number)
 
 
 # Constants: each gets an owner and a label, at most one constant for each owner and label, or is left out.
@@ -240,6 +244,52 @@ def _serve(choice: RoleChoice, number: int, rows: list[int], settled: set[Pair],
             loose.discard(pair)
         elif leaves[row] >= -need.price and not choice.traits[rows[row]].protected:
             choice.drop_nodes([rows[row]])
+
+
+def _fill(choice: RoleChoice, node: int, number: int) -> None:
+    """Give a node one role of those that it needs, new or taken from another node that has more; or leave it out.
+
+    This is for needs that are no assignment: a coordination needs some member, a box some content.
+    """
+    need = choice.book.needs[number]
+    end = int(need.incoming)
+    free = ~(choice.flags & choice.book.owned) & np.array(choice.keep)
+    free[node] = False
+    presence = choice.prediction.presence[:, node] if end else choice.prediction.presence[node]
+    near = [each for each in np.argsort(-presence, kind="stable").tolist() if free[each]][:_PARTNERS]
+    pairs = [pair for each in near if (pair := (each, node) if end else (node, each)) not in choice.edges]
+    without = -need.price
+    if not choice.traits[node].protected:
+        ties = _ties(choice, [node], need.mask)[node]
+        without = max(without, float(choice.absence[node]) - ties)
+    best: tuple[float, Pair, int, Pair | None] = (without, (node, node), -1, None)
+    for row, pair in zip(choice.gains(pairs) if pairs else (), pairs, strict=True):
+        label = int(np.where(need.mask, row, -np.inf).argmax())
+        gain, rival = float(row[label]), None
+        if choice.book.once[not need.incoming][label] > 0:
+            rival = next(
+                (each for each, own in choice.edges.items() if each[1 - end] == pair[1 - end] and label in own), None
+            )
+        if rival is not None:
+            gain -= max(0.0, float(odds(choice.prediction.presence[rival]))) + _price_of_taking(choice, rival, number)
+        best = max(best, (gain, pair, label, rival), key=lambda each: each[0])
+    gain, pair, label, rival = best
+    if label >= 0:
+        if rival is not None:
+            choice.drop_role(*rival, label)
+        choice.edges[pair] = [label]
+    elif without > -need.price:
+        choice.drop_nodes([node])
+
+
+def _price_of_taking(choice: RoleChoice, pair: Pair, number: int) -> float:
+    """What it costs that the needy end of a pair loses the role that serves it: nothing if it has others."""
+    need = choice.book.needs[number]
+    end = int(need.incoming)
+    if not choice.traits[pair[end]].needs >> number & 1:
+        return 0.0
+    others = (own for each, own in choice.edges.items() if each[end] == pair[end] and each != pair)
+    return 0.0 if any(need.mask[label] for own in others for label in own) else need.price
 
 
 def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools) -> Ints:

@@ -237,16 +237,16 @@ class RoleChoice:
             nodes = {node for node, _ in faults.lacking}
             self.drop_nodes({node for node in nodes if not self.traits[node].protected} or nodes)
         for role in faults.roles:
-            self._drop_role(*role)
+            self.drop_role(*role)
         for node, label, incoming in faults.crowded:
             for pair in self._weaker(node, label, incoming):
-                self._drop_role(*pair, label)
+                self.drop_role(*pair, label)
         for node, number in faults.torn:
             second = self.book.apart[number][1]
             for (source, target), labels in list(self.edges.items()):
                 if source == node:
                     for label in [label for label in labels if second[label]]:
-                        self._drop_role(source, target, label)
+                        self.drop_role(source, target, label)
         return True
 
     def _weaker(self, node: int, label: int, incoming: bool) -> list[Pair]:
@@ -255,7 +255,8 @@ class RoleChoice:
         found = [pair for pair, labels in self.edges.items() if pair[incoming] == node and label in labels]
         return sorted(found, key=lambda pair: -presence[pair] * scores[(*pair, label)])[1:]
 
-    def _drop_role(self, source: int, target: int, label: int) -> None:
+    def drop_role(self, source: int, target: int, label: int) -> None:
+        """Take a role away; a pair that has to have an edge gets another label."""
         labels = self.edges.get((source, target), [])
         if label not in labels:
             return
