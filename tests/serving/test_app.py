@@ -255,3 +255,15 @@ def test_methods_that_a_path_has(served):
     answer = served.client.delete("/process")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
     assert served.client.get("/v1/parse").headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("damage", [{"tops": [9]}, {"edges": [{"source": 0, "target": 9, "label": "ARG1"}]}])
+def test_broken_graphs_beside_gold(served, damage):
+    """On the page, a graph may be broken while it is edited; a broken gold graph is told."""
+    answer = served.client.post("/v1/view", json={"graphs": {**MRP, **damage}, "gold": MRP})
+    [view] = answer.json()["views"]
+    assert "difference" not in view
+    assert view["findings"]
+    answer = served.client.post("/v1/view", json={"graphs": MRP, "gold": {**MRP, **damage}})
+    assert answer.status_code == 422
+    assert "gold: " in answer.json()["error"]["message"]

@@ -268,6 +268,27 @@ def test_a_phone(browser, served):
     context.close()
 
 
+@pytest.mark.parametrize("words", [3, 12, 40])
+def test_graphs_that_share_a_row_stay_readable(page, words):
+    parse(page, " ".join(["Dogs", *["bark"] * (words - 2), "."]))
+    scales = page.evaluate(
+        """[...document.querySelectorAll('.stage svg')].map(
+            (svg) => [svg.getAttribute('width') / svg.viewBox.baseVal.width, svg.closest('.card').offsetWidth])"""
+    )
+    whole = page.locator("#cards").bounding_box()["width"]
+    assert scales
+    assert all(scale >= 0.8 or width > whole - 2 for scale, width in scales)
+    assert all(scale >= 0.65 for scale, _ in scales)
+
+
+def test_the_text_is_seen_whole(page):
+    page.fill("#text", "A sentence that is far longer than a line of the page. " * 6)
+    assert (
+        page.evaluate("document.getElementById('text').scrollHeight - document.getElementById('text').clientHeight")
+        <= 1
+    )
+
+
 def test_everything_that_can_be_used_has_a_name(page):
     parse(page, "Dogs bark.")
     card(page, "eds").locator(".node").first.click()

@@ -87,9 +87,16 @@ def score(gold: str, system: str, format: str, metric: str, details: bool) -> by
 
 
 def view(graphs: str, format: str, gold: str | None, gold_format: str) -> bytes:
-    """What the page shows: drawing, words, findings, and the difference from gold where there is one."""
+    """What the page shows: drawing, words, findings, and the difference from gold where there is one.
+
+    Graphs that are being edited may be broken; then they have findings and no difference.  Gold graphs must be sound.
+    """
     found = _read(graphs, format, Tolerant())
-    reference = _read(gold or "", gold_format, Tolerant())
+    try:
+        reference = _read(gold or "", gold_format)
+    except InputError as error:
+        _read(gold or "", gold_format, Tolerant())  # has a better word for a file that is no such format at all
+        raise InputError(f"gold: {error.message}", None, error.line, error.graph) from None
     return _json({"views": [_view(graph, _gold_of(graph, reference)) for graph in found], "golds": len(reference)})
 
 
@@ -101,7 +108,7 @@ def _view(graph: Graph, gold: Graph | None) -> dict[str, Any]:
         "words": [[word.text, word.start, word.end] for word in drawn.words],
         "findings": [_finding(each) for each in findings(graph)],
     }
-    if gold is not None:
+    if gold is not None and _is_sound(seen["graph"]):
         from perin.scoring import score as scored
         from perin.scoring.reports import differing_items
 
@@ -116,6 +123,15 @@ def _view(graph: Graph, gold: Graph | None) -> dict[str, Any]:
             "scores": {key: tally.as_json() for key, tally in result.total.tallies.items()},
         }
     return seen
+
+
+def _is_sound(graph: dict[str, Any]) -> bool:
+    """Whether edges and tops have their nodes, so that the graph can be compared."""
+    try:
+        _read(json.dumps(graph), "mrp")
+    except InputError:
+        return False
+    return True
 
 
 def _gold_of(graph: Graph, golds: list[Graph]) -> Graph | None:

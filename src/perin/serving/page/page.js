@@ -29,6 +29,9 @@
     umr: ["Uniform Meaning Representation", "AMR for all languages, with aspect, modality, person and number."],
   };
   const ALTERNATIVES = 5;
+  // Scales of drawings: the least with which graphs share a row, and the least of all, below which they are scrolled.
+  const READABLE = 0.8;
+  const SMALLEST = 0.65;
 
   // ---- state: sentences, each with its tokens and views; a view is a graph, its drawing and what is known about it
   let known = null; // what /v1/models says
@@ -149,7 +152,6 @@
     drawSentence(sentence);
     const cards = byId("cards");
     cards.replaceChildren(...sentence.views.map(card));
-    cards.classList.toggle("one", sentence.views.length === 1);
     sentence.views.forEach(fit);
   }
 
@@ -244,7 +246,8 @@
     if (errors.length) head.append(make("span", { class: "badge bad" }, `${errors.length} finding${errors.length > 1 ? "s" : ""}`));
     else head.append(make("span", { class: "badge good" }, "valid"));
     if (each.difference) head.append(make("span", { class: "badge", title: "F1 by the MRP metric" }, `F1 ${(100 * each.difference.f1).toFixed(1)}`));
-    head.append(make("span", { class: "space" }));
+    const actions = make("span", { class: "actions" });
+    head.append(actions);
     if (each.difference) {
       const toggle = make("button", { type: "button", class: "compare", "aria-pressed": String(Boolean(each.comparing)) }, "Difference");
       toggle.addEventListener("click", () => {
@@ -252,15 +255,15 @@
         choose(null);
         redraw(each);
       });
-      head.append(toggle);
+      actions.append(toggle);
     }
-    head.append(
+    actions.append(
       ...(each.undo.length || each.redo.length ? [
         make("button", { type: "button", title: "undo (Ctrl + Z)", "aria-label": "undo", disabled: !each.undo.length, onclick: () => travel(each, "undo", "redo") }, "↶"),
         make("button", { type: "button", title: "redo (Ctrl + Y)", "aria-label": "redo", disabled: !each.redo.length, onclick: () => travel(each, "redo", "undo") }, "↷"),
       ] : []),
       make("button", { type: "button", title: "add a node", onclick: () => addNode(each) }, "+ node"),
-      make("button", { type: "button", "aria-pressed": String(Boolean(each.full)), title: "the whole width", "aria-label": "the whole width", onclick: () => { each.full = !each.full; redraw(each); } }, "⤢"),
+      make("button", { type: "button", class: "whole", "aria-pressed": String(Boolean(each.full)), title: "the whole width", "aria-label": "the whole width", onclick: () => { each.full = !each.full; redraw(each); } }, "⤢"),
       menu(each),
     );
     const box = make("article", { class: each.full ? "card wide" : "card", "aria-label": `${graph.framework || "unnamed"} graph` }, head, stage);
@@ -269,6 +272,8 @@
     each.svgElement = stage.querySelector("svg");
     each.stage = stage;
     each.box = box;
+    // Wide graphs get more of a row, and rows hold as many graphs as stay readable.
+    box.style.setProperty("--need", `${Math.ceil(READABLE * each.svgElement.viewBox.baseVal.width) + 28}px`);
     if (each.comparing) box.append(make("p", { class: "legend" }, make("span", { class: "missing" }, "red, dashed: in gold only"), " · ", make("span", { class: "extra" }, "blue: in this graph only"), " · black: in both"));
     else wire(each);
     if (each.findings.length) {
@@ -291,7 +296,7 @@
     const svg = each.svgElement;
     if (!svg) return;
     const { width, height } = svg.viewBox.baseVal;
-    const scale = Math.min(1, Math.max(0.55, (each.stage.clientWidth - 28) / width));
+    const scale = Math.min(1, Math.max(SMALLEST, (each.stage.clientWidth - 28) / width));
     svg.setAttribute("width", width * scale);
     svg.setAttribute("height", height * scale);
   }
@@ -582,6 +587,7 @@
         await regard();
       } catch (error) {
         gold = null;
+        await regard();
         throw error;
       }
       byId("no-gold").hidden = false;
