@@ -48,8 +48,10 @@ INDEFINITE = word_set(
 )
 PRONOUNS = frozenset(("male.n.02", "female.n.02"))
 UNKNOWN_THINGS = frozenset(("etwas", "nichts", "was", "alles"))
-KEPT = frozenset(("PartOf", "SubOf", "MemberOf", "MadeOf", "Of"))
-"""Roles that the training graphs have, although they end like inverted ones."""
+INVERSE = re.compile(r"\b(?!(?:Part|Sub|Member|Made)Of\b)([A-Z][A-Za-z]+)Of\b")
+"""Roles that are turned round; the training graphs have the others, although they end like these."""
+TURNED = "-turned"
+"""Keeps the reader from turning them: which concept carries a role tells where it belongs."""
 UNITS = word_set(
     """
     year.n.01 month.n.02 week.n.01 day.n.01 day.n.02 hour.n.01 minute.n.01 second.n.01 meter.n.01 centimeter.n.01
@@ -175,6 +177,7 @@ def documents(path: Path) -> Iterator[tuple[str, str, str]]:
 
 def converted(id: str, text: str, sbn: str, strength: Mapping[tuple[str, str], float]) -> Graph:
     """The graph of a document in the notation of the training graphs."""
+    sbn = INVERSE.sub(rf"\1{TURNED}", sbn)
     [graph] = loads(f"%%% ::id {id}\n%%% ::snt {text}\n{sbn}\n", "sbn")
     draft = Draft.of(graph)
     for id_, label in draft.labels.items():
@@ -272,8 +275,8 @@ def merge_times(draft: Draft) -> None:
 def turn_roles(draft: Draft) -> None:
     """AttributeOf is Attribute the other way round, unless that would begin at a constant."""
     for role in draft.roles:
-        if role.label.endswith("Of") and role.label not in KEPT:
-            role.label = role.label.removesuffix("Of")
+        if role.label.endswith(TURNED):
+            role.label = role.label.removesuffix(TURNED)
             if role.target in draft.boxes:
                 role.source, role.target = role.target, role.source
                 draft.inverted.append(role)

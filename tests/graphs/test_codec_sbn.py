@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import perin
 from perin.errors import InputError
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, findings, load, loads
-from perin.graphs.codecs import sbn
+from perin.graphs.codecs import sbn, writable
 from perin.graphs.faults import strict
+from perin.model.sources import bundled
 
 SAMPLE = """\
 %%% ::id 7
@@ -50,10 +53,12 @@ def in_notation_3(
     for source, role, target in roles.elements():
         if role == "Name":
             target = str(target).lower().replace(" ", "~")
+        if person and role == "Attribute":
+            source, target = target, source
         if person and target == "person.n.01":
             target = person
         if not (person and role == "EQU" and target == person):
-            yield source, str(role).removesuffix("Of") if role == "AttributeOf" else role, target
+            yield source, role, target
 
 
 def test_samples_say_what_their_graphs_say(shared: Path) -> None:
@@ -137,8 +142,84 @@ def test_what_is_read_is_written() -> None:
     assert loads(text, "sbn") == [graph]
 
 
-@pytest.mark.parametrize("treebank", ["drg-eng/dev", "drg-deu/dev"])
-def test_treebank_graphs_are_refused_or_survive(shared: Path, treebank: str) -> None:
+def test_an_inverse_role_holds_where_it_is_written() -> None:
+    text = "dog.n.01 NEGATION <1 old.a.01 AttributeOf -1 AttributeOf speaker PartOf -1"
+    (graph,) = loads(text, "sbn")
+    assert triples(graph) == Counter(
+        [
+            ("dog.n.01", "Attribute", "old.a.01"),
+            ('"speaker"', "Attribute", "old.a.01"),
+            ("old.a.01", "PartOf", "dog.n.01"),
+        ]
+    )
+    boxes = [node.id for node in graph.nodes if node.label is None]
+    roles = {node.id: node.label for node in graph.nodes if node.label in ("Attribute", "PartOf")}
+    inside = [(edge.source, roles[edge.target]) for edge in graph.edges if edge.label == "in" and edge.target in roles]
+    assert inside == [(boxes[1], "Attribute")] * 2
+    assert dumps(graph, "sbn").endswith("old.a.01  AttributeOf -1 AttributeOf speaker PartOf -1\n\n")
+    assert loads(dumps(graph, "sbn"), "sbn")[0].isomorphic(graph)
+
+
+def test_an_inverse_role_within_a_box_is_written_forward() -> None:
+    (graph,) = loads("dog.n.01 old.a.01 AttributeOf -1", "sbn")
+    assert dumps(graph, "sbn") == "%%% ::id 1\ndog.n.01  Attribute +1\nold.a.01\n\n"
+
+
+PRESUPPOSED = """\
+%%% ::id 1
+b1 REF x1
+b1 male "n.02" x1
+b1 Name x1 "tom"
+b2 REF x2
+b2 dog "n.01" x2
+b2 Owner x2 x1
+b3 NEGATION b4
+b4 REF x3
+b4 see "v.01" x3
+b4 Agent x3 x1
+b4 Theme x3 x2
+b1 PRESUPPOSITION b2
+b1 PRESUPPOSITION b4
+b2 PRESUPPOSITION b4
+"""
+
+
+def test_presuppositions_are_taken_out_and_put_back() -> None:
+    """Tom did not see his dog: SBN has no boxes for Tom and his dog, so a comment keeps them."""
+    (graph,) = loads(PRESUPPOSED, "drg")
+    text = dumps(graph, "sbn")
+    assert text == (
+        "%%% ::id 1\n"
+        "%%% ::presuppositions 0>3,1 1>1\n"
+        'male.n.02  Name "tom"\n'
+        "dog.n.01   Owner -1\n"
+        "           NEGATION <1\n"
+        "see.v.01   Agent -2 Theme -1\n\n"
+    )
+    (back,) = loads(text, "sbn")
+    assert back.isomorphic(graph)
+    assert back.extra is None
+    (without,) = loads(text.replace("%%% ::presuppositions 0>3,1 1>1\n", ""), "sbn")
+    assert len(without.tops) == 1
+
+
+def test_a_box_that_presupposes_and_more_keeps_its_place() -> None:
+    (graph,) = loads("dog.n.01 PRESUPPOSITION <1 bark.v.01 NEGATION <2 cat.n.01", "sbn")
+    assert "presuppositions" not in dumps(graph, "sbn")
+    assert loads(dumps(graph, "sbn"), "sbn")[0].isomorphic(graph)
+
+
+@pytest.mark.parametrize("damaged", ["0>9", "7>0", "0", "0>", "a>0", ">-1"])
+def test_presuppositions_of_nothing(damaged: str) -> None:
+    with pytest.raises(InputError, match="is no presupposition") as caught:
+        loads(f"%%% ::presuppositions {damaged}\ndog.n.01\n", "sbn")
+    assert caught.value.line == 1
+    (graph,) = loads(f"%%% ::presuppositions {damaged}\ndog.n.01\n", "sbn", report=Tolerant())
+    assert [node.label for node in graph.nodes] == [None, "dog.n.01"]
+
+
+@pytest.mark.parametrize(("treebank", "share"), [("drg-eng/dev", 0.94), ("drg-deu/dev", 0.94)])
+def test_most_treebank_graphs_survive_and_others_are_refused(shared: Path, treebank: str, share: float) -> None:
     written = refused = 0
     for graph in load(shared / "data" / f"{treebank}.mrp.gz"):
         try:
@@ -150,8 +231,19 @@ def test_treebank_graphs_are_refused_or_survive(shared: Path, treebank: str) -> 
             assert back.isomorphic(graph), text
             assert replace(back, tops=(), nodes=(), edges=()) == replace(graph, tops=(), nodes=(), edges=())
             written += 1
-    assert written > 300
-    assert refused > 100
+    assert written > share * (written + refused)
+    assert refused
+
+
+@pytest.mark.skipif("eng" not in bundled(), reason="the model eng is not in the box")
+def test_most_parsed_graphs_can_be_written(shared: Path) -> None:
+    texts = [graph.input or "" for graph in islice(load(shared / "data" / "drg-eng" / "dev.mrp.gz"), 30)]
+    graphs = [graph.without_probabilities() for graph in perin.load("eng").parse(texts, "drg")]
+    refused: list[InputError] = []
+    for graph in writable(graphs, "sbn", refused.append):
+        assert loads(dumps(graph, "sbn"), "sbn")[0].isomorphic(graph)
+    assert len(refused) <= 4
+    assert all(error.message.startswith("can't be written as SBN: ") for error in refused)
 
 
 def changed(graph: Graph, number: int, **fields: object) -> Graph:
@@ -176,10 +268,10 @@ ROLE = next(node.id for node in BASE.nodes if node.label == "Agent")
         (changed(BASE, 3, label='"a"b"'), "is no concept"),
         (changed(BASE, ROLE, label="RELATION"), "'RELATION'"),
         (replace(BASE, edges=(*BASE.edges, Edge(0, 2, "CONTRAST"))), "several relations lead to box 2"),
-        (replace(BASE, edges=(*BASE.edges, Edge(0, ROLE, "in"))), "holds in another box than its source"),
+        (replace(BASE, edges=(*BASE.edges, Edge(0, ROLE, "in"))), "not in the box of a concept"),
         (replace(BASE, edges=(*BASE.edges, Edge(0, ROLE, "NEGATION"))), "leads from a box to a role"),
         (replace(BASE, edges=(*BASE.edges, Edge(1, 3, "in"))), "in several boxes"),
-        (replace(BASE, edges=(*BASE.edges, Edge(3, ROLE))), "does not link a concept to one node"),
+        (replace(BASE, edges=(*BASE.edges, Edge(3, ROLE))), "does not link one node to another"),
         (replace(BASE, edges=(*BASE.edges, Edge(0, 99, "in"))), "to nothing"),
         (replace(BASE, edges=(*BASE.edges, Edge(2, 0, "CONTRAST"))), "its tops are not"),
         (replace(BASE, edges=(*BASE.edges, Edge(2, 0, "CONTRAST")), tops=()), "in a circle"),
@@ -187,6 +279,10 @@ ROLE = next(node.id for node in BASE.nodes if node.label == "Agent")
         (replace(BASE, nodes=(*BASE.nodes, Node(99, '"kim"'))), "a constant is there twice"),
         (replace(BASE, nodes=(*BASE.nodes, Node(99, '"lee"'))), "no value of a role"),
         (replace(BASE, tops=()), "its tops are not"),
+        (changed(BASE, ROLE, label="ThemeOf"), "would be read as Theme turned round"),
+        (replace(BASE, extra={"presuppositions": "0>1"}), "field 'presuppositions' of its own"),
+        (loads('b1 REF x1\nb1 dog "n.01" x1\nb1 TPR "now" x1', "drg")[0], "an operator can't be turned round"),
+        (loads('b1 Agent "a" "b"', "drg")[0], "not in the box of a concept that could carry it"),
     ],
 )
 def test_what_the_notation_cannot_say_is_refused(graph: Graph, message: str) -> None:
@@ -254,7 +350,11 @@ def sequences(draw: st.DrawFn) -> str:
             back = draw(st.integers(0, boxes))
             words.append(f"{draw(st.sampled_from(['NEGATION', 'CONTRAST'])) if back else 'CONTINUATION'} <{back}")
         words.append(draw(st.sampled_from(["dog.n.01", "o'clock.r.01", "3d.a.02", "tom_&_jerry.n.01"])))
-        for role in draw(st.lists(st.sampled_from(["Agent", "Co-Theme", "Name", "EQU", "SY1"]), max_size=3)):
+        for role in draw(
+            st.lists(
+                st.sampled_from(["Agent", "Co-Theme", "Name", "EQU", "SY1", "AgentOf", "PartOf", "Of"]), max_size=3
+            )
+        ):
             kind = draw(st.integers(0, 3))
             if kind == 0:
                 words.append(f"{role} {draw(st.integers(-place, count - 1 - place)):+d}")

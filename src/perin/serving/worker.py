@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from perin.errors import InputError, PerinError
 from perin.graphs import Graph, dumps
+from perin.graphs.codecs import refusal
 from perin.serving.pool import answer_batches
 from perin.text import Sentence, Token, lemmatize, tokenize
 from perin.text.alignment import locate
@@ -155,7 +156,7 @@ def _encoded(item: dict[str, Any], result: Outcome) -> bytes:
         graphs = ",".join(_written(graph, item["format"]) for graph in result.graphs)
         return (json.dumps(head, ensure_ascii=False)[:-1] + f',"graphs":[{graphs}]}}').encode()
     except InputError as error:
-        return json.dumps({**head, "error": f"can't be written as {item['format']}: {error.message}"}).encode()
+        return json.dumps({**head, "error": refusal(item["format"], error)}).encode()
 
 
 def _written(graph: Graph, format: str) -> str:

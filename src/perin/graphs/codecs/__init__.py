@@ -189,9 +189,15 @@ def writable(graphs: Iterable[Graph], format: str, report: Callable[[InputError]
         try:
             dumps(graph, format)
         except InputError as error:
-            report(InputError(f"can't be written as {format}: {error.message}", graph=graph.id))
+            report(InputError(refusal(format, error), graph=graph.id))
         else:
             yield graph
+
+
+def refusal(format: str, error: InputError) -> str:
+    """What to tell of a graph that a format can't hold; codecs say themselves what they can't write."""
+    said = error.message.startswith("can't be written as")
+    return error.message if said else f"can't be written as {format}: {error.message}"
 
 
 def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[str, int, Graph]]:

@@ -207,7 +207,8 @@ class _ClauseWriter:
             raise self._unsayable(f"the role {node.label} (node {node.id}) does not link one node to another")
         homes = self.homes.get(node.id) or self.homes.get(incoming[0], [])[:1]
         if len(homes) != 1:
-            raise self._unsayable(f"the role {node.label} (node {node.id}) is in no box, or in several")
+            where = "in several boxes" if homes else "in no box, nor is its source"
+            raise self._unsayable(f"the role {node.label} (node {node.id}) is {where}")
         return f"{self.names[homes[0]]} {node.label} {self.names[incoming[0]]} {self.names[outgoing[0]]}"
 
     def _relation(self, edge: Edge) -> str | None:
@@ -224,7 +225,7 @@ class _ClauseWriter:
         raise self._unsayable(f"{shown} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
 
     def _unsayable(self, why: str) -> InputError:
-        return InputError(f"the graph can't be written as clauses: {why}", graph=self.graph.id)
+        return InputError(f"can't be written as clauses: {why}", graph=self.graph.id)
 
 
 CODEC = Codec("drg", "clauses of the Parallel Meaning Bank, notation of release 3", (".clf",), ("drg",), read, write)

@@ -8,14 +8,18 @@
     sleep.v.01  Agent -2 Time -1
 
 A concept is followed by its roles, whose values are constants, indices that count concepts (``-2``: two before) or
-boxes (``>1``: the next box).  A word in capitals opens a new box and relates it to one before (``<1``, in release 4
-``-1``) or to none (``<0``).  A graph is a block of lines, or one line if that holds several concepts or boxes.
+boxes (``>1``: the next box).  A role holds in the box of its concept; ``AttributeOf`` is ``Attribute`` seen from its
+other end, so that it holds there.  A word in capitals opens a new box and relates it to one before (``<1``, in release
+4 ``-1``) or to none (``<0``).  A graph is a block of lines, or one line if that holds several concepts or boxes.
+
+The notation has no presuppositions.  Boxes that only presuppose another one are taken out of the graph, and a comment,
+``%%% ::presuppositions 0,2>1``, says that concepts 0 and 2 were in a box that box 1 presupposes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -23,7 +27,7 @@ from perin.errors import InputError
 from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.pmb import COMMENT, IMPLIED, MEMBER, Builder, documents, read_documents
 from perin.graphs.faults import Report
-from perin.graphs.graph import Edge, Graph, Node
+from perin.graphs.graph import Graph, Node
 
 CONCEPT = re.compile(r'[^\s"]\S*\.[a-z]\.[0-9]{1,3}')
 SEPARATOR = re.compile(r"[A-Z]{4,}")
@@ -33,20 +37,20 @@ ROLE = re.compile(r"[A-Z](?:[A-Za-z0-9-]*[a-z][A-Za-z0-9-]*|[A-Z0-9]{0,2})")
 CONCEPT_INDEX = re.compile(r"[-+][0-9]{1,4}")
 SEPARATOR_INDEX = re.compile(r"([-+<>])([0-9]{1,4})")
 POINTER = re.compile(r"([<>])([0-9]{1,4})")
+PRESUPPOSITION, PRESUPPOSITIONS = "PRESUPPOSITION", "presuppositions"
+FORWARD = frozenset(("Of", "MadeOf", "MemberOf", "PartOf", "SubOf"))
+"""Roles that end like inverse ones."""
+_NUMBERS = r"[0-9]{1,4}(?:,[0-9]{1,4})*"
+_PRESUPPOSED = re.compile(rf"((?:{_NUMBERS})?)>({_NUMBERS})")
 
 
-# SBN, the sequence notation of the Parallel Meaning Bank from release 4 on: boxes without variables.
-#
-#     %%% ::id 1
-#     %%% ::snt Tom did not sleep.
-#     male.n.02   Name "Tom"
-#     time.n.08   TPR now
-#                 NEGATION <1
-#     sleep.v.01  Agent -2 Time -1
-#
-# A concept is followed by its roles, whose values are constants, indices that count concepts (``-2``: two before) or
-# boxes (``>1``: the next box).  A word in capitals opens a new box and relates it to one before (``<1``, in release 4
-# ``-1``) or to none (``<0``).  A graph is a block of lines, or one line if that holds several concepts or boxes.
+def _turned(label: str) -> str | None:
+    """The role that an inverse role stands for; None for the others.
+
+    >>> _turned("AttributeOf"), _turned("PartOf"), _turned("Theme")
+    ('Attribute', None, None)
+    """
+    return label.removesuffix("Of") if label.endswith("Of") and label not in FORWARD else None
 
 
 @dataclass
@@ -71,15 +75,39 @@ class _SequenceBuilder(Builder):
     def build(self) -> bool:
         sequence = self._sequence()
         self._add_boxes(sequence)
+        homes = self._homes(sequence)
         for index, concept in enumerate(sequence.concepts):
             node = self.boxes.referent(str(index))
             self.boxes.labels[node] = concept.label
-            self.boxes.member(self.boxes.box(str(concept.box)), node)
+            self.boxes.member(homes[index], node)
         for index, concept in enumerate(sequence.concepts):
-            box, source = self.boxes.box(str(concept.box)), self.boxes.referent(str(index))
+            source = self.boxes.referent(str(index))
             for line, label, value in concept.roles:
-                self.boxes.role(box, label, source, self._target(sequence, index, line, value))
+                target, turned = self._target(sequence, index, line, value), _turned(label)
+                if turned and target not in self.boxes.boxes.values():
+                    self.boxes.role(homes[index], turned, target, source)
+                else:
+                    self.boxes.role(homes[index], label, source, target)
         return bool(sequence.concepts or sequence.boxes)
+
+    def _homes(self, sequence: _Sequence) -> list[int]:
+        """The box of each concept: that of the text, or the box of a presupposition."""
+        homes = [self.boxes.box(str(concept.box)) for concept in sequence.concepts]
+        count = len(sequence.boxes) + 1
+        given = self.pairs.pop(PRESUPPOSITIONS, "").split()
+        for number, text in enumerate(given, start=count):
+            match = _PRESUPPOSED.fullmatch(text)
+            parts = match.groups() if match else ("", "")
+            concepts, boxes = ([int(number) for number in part.split(",") if number] for part in parts)
+            if not boxes or max(boxes) >= count + len(given) or any(index >= len(homes) for index in concepts):
+                self.fault(f"{text!r} is no presupposition of concepts and boxes that there are", self.document.line)
+                continue
+            box = self.boxes.box(str(number))
+            for other in boxes:
+                self.boxes.relation(box, PRESUPPOSITION, self.boxes.box(str(other)))
+            for index in concepts:
+                homes[index] = box
+        return homes
 
     def _sequence(self) -> _Sequence:
         sequence = _Sequence()
@@ -167,18 +195,6 @@ _BARE = re.compile(r'[^\s"%][^\s"]*')
 _QUOTABLE = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029]*')
 
 
-@dataclass
-class _Parts:
-    """The parts of a graph of boxes, by node id."""
-
-    boxes: dict[int, list[int]] = field(default_factory=dict)
-    """Boxes and the concepts in them."""
-    opened: dict[int, tuple[int, str]] = field(default_factory=dict)
-    """Related boxes: by which box and relation."""
-    roles: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
-    """Concepts and their roles: label and target."""
-
-
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
     """Write graphs, each after its comments and before a blank line."""
     for graph in graphs:
@@ -188,135 +204,198 @@ def write(graphs: Iterable[Graph], stream: TextIO) -> None:
 def encode(graph: Graph) -> str:
     """A graph as SBN.
 
-    InputError for what the notation can't say: a box with several relations leading to it (as presuppositions have), a
-    concept or role in several boxes or in none, roles of constants, labels of another form.
+    InputError for what the notation can't say: a box that several relations lead to, a role that holds neither in the
+    box of its source nor in that of its target, a concept in several boxes or in none, labels of another form.
     """
-    parts = _parts(graph)
-    order = _box_order(parts, graph)
-    concepts = [concept for box in order for concept in parts.boxes[box]]
-    places = {id: place for place, id in enumerate(concepts)}
-    width = max((len(graph.node(id).label or "") for id in concepts), default=0)
-    pairs = header.pairs(graph, **IMPLIED)
-    lines = [f"{COMMENT} ::{name} {value}" for name, value in pairs.items()]
-    for number, box in enumerate(order):
-        if number:
-            lines.append(" " * (width + 2) + _opening(box, parts, order))
-        for id in parts.boxes[box]:
-            roles = [f"{label} {_value(graph, label, target, id, places, order)}" for label, target in parts.roles[id]]
-            lines.append(f"{graph.node(id).label:<{width}}  {' '.join(roles)}".rstrip())
-    return "\n".join(lines)
+    return "\n".join(_SequenceWriter(graph).lines())
 
 
-def _parts(graph: Graph) -> _Parts:
-    kinds = {node.id: _kind(node, graph) for node in graph.nodes}
-    if len(kinds) < len(graph.nodes):
-        raise _unsayable(graph, "several of its nodes have the same id")
-    parts = _Parts(
-        {id: [] for id, kind in kinds.items() if kind == "box"},
-        roles={id: [] for id, kind in kinds.items() if kind == "concept"},
-    )
-    for edge in graph.edges:
-        _place(edge, kinds, parts, graph)
-    _place_roles(kinds, parts, graph)
-    members = sorted(concept for concepts in parts.boxes.values() for concept in concepts)
-    if members != sorted(parts.roles):
-        raise _unsayable(graph, "a concept is in several boxes or in none")
-    if set(graph.tops) != {id for id in parts.boxes if not graph.incoming(id)} or len(set(graph.tops)) < len(
-        graph.tops
-    ):
-        raise _unsayable(graph, "its tops are not the boxes that nothing points to")
-    return parts
+class _SequenceWriter:
+    """Sorts the nodes of a graph by what they are, takes out presuppositions, and puts the rest in a sequence."""
 
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.kinds = {node.id: self._kind(node) for node in graph.nodes}
+        if len(self.kinds) < len(graph.nodes):
+            raise self._unsayable("several of its nodes have the same id")
+        self.boxes: dict[int, list[int]] = {id: [] for id, kind in self.kinds.items() if kind == "box"}
+        """Boxes and the concepts that are written in them."""
+        self.homes: dict[int, int] = {}
+        """Concepts and roles that are in a box, and the box."""
+        self.related: dict[int, tuple[int, str]] = {}
+        """Boxes that a relation leads to: from which box, and its label."""
+        self.roles: dict[int, list[tuple[str, int]]] = {id: [] for id, kind in self.kinds.items() if kind == "concept"}
+        """Concepts and their roles: label and value."""
+        self.presupposed: dict[int, list[int]] = {}
+        """Boxes that are taken out, and the boxes that presuppose each."""
+        self._sort_edges()
+        self._sort_roles()
+        tops = {id for id in self.boxes if not graph.incoming(id)}
+        if set(graph.tops) != tops or len(graph.tops) > len(tops):
+            raise self._unsayable("its tops are not the boxes that nothing points to")
+        self.order = self._box_order()
+        self.texts = self._take_out_presuppositions()
+        self.concepts = [concept for box in self.order for concept in self.boxes[box]]
 
-def _kind(node: Node, graph: Graph) -> str:
-    label = node.label
-    if node.properties or node.anchors is not None or node.extra:
-        raise _unsayable(graph, f"node {node.id} has properties, anchors or fields of its own")
-    if label is None:
-        return "box"
-    if len(label) > 1 and label[0] == label[-1] == '"' and _QUOTABLE.fullmatch(label[1:-1]):
-        return "constant"
-    if CONCEPT.fullmatch(label):
-        return "concept"
-    if ROLE.fullmatch(label):
-        return "role"
-    raise _unsayable(graph, f"the label {label!r} of node {node.id} is no concept, constant, role or operator")
+    def lines(self) -> Iterator[str]:
+        pairs = header.pairs(self.graph, **IMPLIED)
+        if PRESUPPOSITIONS in pairs:
+            raise self._unsayable(f"it has a field {PRESUPPOSITIONS!r} of its own")
+        if self.presupposed:
+            pairs[PRESUPPOSITIONS] = " ".join(self._presupposition(box) for box in self.presupposed)
+        for name, value in pairs.items():
+            yield f"{COMMENT} ::{name} {value}"
+        width = max((len(self.graph.node(id).label or "") for id in self.concepts), default=0)
+        for number, box in enumerate(self.order):
+            if number:
+                yield " " * (width + 2) + self._opening(box)
+            for id in self.boxes[box]:
+                roles = [f"{label} {self._value(label, target, id)}" for label, target in self.roles[id]]
+                yield f"{self.graph.node(id).label:<{width}}  {' '.join(roles)}".rstrip()
 
+    def _kind(self, node: Node) -> str:
+        label = node.label
+        if node.properties or node.anchors is not None or node.extra:
+            raise self._unsayable(f"node {node.id} has properties, anchors or fields of its own")
+        if label is None:
+            return "box"
+        if len(label) > 1 and label[0] == label[-1] == '"' and _QUOTABLE.fullmatch(label[1:-1]):
+            return "constant"
+        if CONCEPT.fullmatch(label):
+            return "concept"
+        if ROLE.fullmatch(label):
+            return "role"
+        raise self._unsayable(f"the label {label!r} of node {node.id} is no concept, constant, role or operator")
 
-def _place(edge: Edge, kinds: Mapping[int, str], parts: _Parts, graph: Graph) -> None:
-    ends = kinds.get(edge.source), kinds.get(edge.target)
-    shown = f"edge {edge.source} -> {edge.target} ({edge.label})"
-    if edge.attributes or edge.normal is not None or edge.extra:
-        raise _unsayable(graph, f"{shown} has attributes or fields of its own")
-    if ends == ("box", "concept") and edge.label == MEMBER:
-        parts.boxes[edge.source].append(edge.target)
-    elif ends == ("box", "box") and edge.label and SEPARATOR.fullmatch(edge.label):
-        if edge.target in parts.opened or edge.source == edge.target:
-            raise _unsayable(graph, f"several relations lead to box {edge.target}")
-        parts.opened[edge.target] = (edge.source, edge.label)
-    elif ends == ("box", "role") and edge.label == MEMBER:
-        role = graph.node(edge.target).label
-        raise _unsayable(graph, f"the role {role} (node {edge.target}) holds in another box than its source")
-    elif edge.label is not None or "role" not in ends or None in ends:
-        raise _unsayable(graph, f"{shown} leads from {_a(ends[0])} to {_a(ends[1])}")
+    def _sort_edges(self) -> None:
+        for edge in self.graph.edges:
+            ends = self.kinds.get(edge.source), self.kinds.get(edge.target)
+            shown = f"edge {edge.source} -> {edge.target} ({edge.label})"
+            if edge.attributes or edge.normal is not None or edge.extra:
+                raise self._unsayable(f"{shown} has attributes or fields of its own")
+            if edge.label == MEMBER and ends in (("box", "concept"), ("box", "role")):
+                if edge.target in self.homes:
+                    raise self._unsayable(f"node {edge.target} is in several boxes")
+                self.homes[edge.target] = edge.source
+            elif ends == ("box", "box") and edge.label and SEPARATOR.fullmatch(edge.label):
+                if edge.label == PRESUPPOSITION and self._only_presupposes(edge.source):
+                    self.presupposed.setdefault(edge.source, []).append(edge.target)
+                elif edge.target in self.related or edge.source == edge.target:
+                    raise self._unsayable(f"several relations lead to box {edge.target}, and SBN opens a box by one")
+                else:
+                    self.related[edge.target] = (edge.source, edge.label)
+            elif edge.label is not None or "role" not in ends or None in ends:
+                raise self._unsayable(f"{shown} leads from {_a(ends[0])} to {_a(ends[1])}")
 
+    def _only_presupposes(self, box: int) -> bool:
+        """Whether all relations of a box, and all that leads to it, are presuppositions."""
+        relations = [edge for edge in self.graph.outgoing(box) if self.kinds.get(edge.target) == "box"]
+        return all(edge.label == PRESUPPOSITION for edge in (*relations, *self.graph.incoming(box)))
 
-def _place_roles(kinds: Mapping[int, str], parts: _Parts, graph: Graph) -> None:
-    constants = [graph.node(id).label for id, kind in kinds.items() if kind == "constant"]
-    used = set()
-    for node in graph.nodes:
-        if kinds[node.id] == "role":
-            sources = [edge.source for edge in graph.incoming(node.id)]
-            targets = [edge.target for edge in graph.outgoing(node.id)]
-            if len(sources) != 1 or len(targets) != 1 or sources[0] not in parts.roles or kinds[targets[0]] == "role":
-                raise _unsayable(graph, f"the role {node.label} (node {node.id}) does not link a concept to one node")
-            parts.roles[sources[0]].append((node.label or "", targets[0]))
-            used.add(targets[0])
-    if len(set(constants)) < len(constants) or any(kinds[id] == "constant" and id not in used for id in kinds):
-        raise _unsayable(graph, "a constant is there twice, or is no value of a role")
+    def _sort_roles(self) -> None:
+        if not self.roles.keys() <= self.homes.keys():
+            raise self._unsayable("a concept is in no box")
+        for concept in self.roles:
+            self.boxes[self.homes[concept]].append(concept)
+        constants = [node.label for node in self.graph.nodes if self.kinds[node.id] == "constant"]
+        used = set()
+        for node in self.graph.nodes:
+            if self.kinds[node.id] == "role":
+                used |= self._sort_role(node)
+        if len(set(constants)) < len(constants) or any(
+            kind == "constant" and id not in used for id, kind in self.kinds.items()
+        ):
+            raise self._unsayable("a constant is there twice, or is no value of a role")
 
+    def _sort_role(self, node: Node) -> set[int]:
+        """Give a role to its source, or turned round to its target; its ends."""
+        label, named = node.label or "", f"the role {node.label} (node {node.id})"
+        sources = [edge.source for edge in self.graph.incoming(node.id) if edge.label != MEMBER]
+        targets = [edge.target for edge in self.graph.outgoing(node.id)]
+        if len(sources) != 1 or len(targets) != 1 or self.kinds[targets[0]] == "role":
+            raise self._unsayable(f"{named} does not link one node to another")
+        [source], [target] = sources, targets
+        home = self.homes.get(node.id, self.homes.get(source))
+        if node.id not in self.homes and source in self.roles:
+            if _turned(label) and self.kinds[target] != "box":
+                raise self._unsayable(f"{named} would be read as {_turned(label)} turned round")
+            self.roles[source].append((label, target))
+        elif self._is_inverse(label, source, target, home):
+            self.roles[target].append((f"{label}Of", source))
+        elif source not in self.roles and label.isupper():
+            raise self._unsayable(f"{named} begins at no concept, and an operator can't be turned round")
+        else:
+            raise self._unsayable(f"{named} is not in the box of a concept that could carry it")
+        return {source, target}
 
-def _box_order(parts: _Parts, graph: Graph) -> list[int]:
-    """Boxes such that each comes after the one that a relation leads from; the first is one that none leads to."""
-    children: dict[int, list[int]] = {box: [] for box in parts.boxes}
-    for box, (parent, _) in parts.opened.items():
-        children[parent].append(box)
-    order = []
-    stack = [box for box in reversed(parts.boxes) if box not in parts.opened]
-    while stack:
-        box = stack.pop()
-        order.append(box)
-        stack += reversed(children[box])
-    if len(order) < len(parts.boxes) or not order:
-        raise _unsayable(graph, "its boxes lead round in a circle, or it has none")
-    return order
+    def _is_inverse(self, label: str, source: int, target: int, home: int | None) -> bool:
+        """Whether the target can carry a role, turned round: ``AttributeOf``.  Operators have no inverse."""
+        has_inverse = not label.isupper() and _turned(f"{label}Of") is not None
+        held = home is not None and home == self.homes.get(target) != self.homes.get(source)
+        return has_inverse and held and target in self.roles and self.kinds[source] != "box"
 
+    def _box_order(self) -> list[int]:
+        """Boxes such that each comes after the one that a relation leads from; the first is one that none leads to."""
+        written = [box for box in self.boxes if box not in self.presupposed]
+        children: dict[int, list[int]] = {box: [] for box in self.boxes}
+        for box, (parent, _) in self.related.items():
+            children[parent].append(box)
+        order = []
+        stack = [box for box in reversed(written) if box not in self.related]
+        while stack:
+            box = stack.pop()
+            order.append(box)
+            stack += reversed(children[box])
+        if len(order) < len(written) or not order:
+            raise self._unsayable("its boxes lead round in a circle, or it has none")
+        return order
 
-def _opening(box: int, parts: _Parts, order: list[int]) -> str:
-    if box not in parts.opened:
-        return UNRELATED
-    parent, label = parts.opened[box]
-    return f"{label} <{order.index(box) - order.index(parent)}"
+    def _take_out_presuppositions(self) -> dict[int, int]:
+        """Move what is presupposed to the outermost box around the presupposing one; the box that each box became."""
+        texts = {box: box for box in self.order}
+        for box in self.presupposed:
+            outer, steps = box, 0
+            while outer in self.presupposed or outer in self.related:
+                outer = self.presupposed[outer][0] if outer in self.presupposed else self.related[outer][0]
+                steps += 1
+                if steps > len(self.boxes):
+                    raise self._unsayable("its boxes lead round in a circle, or it has none")
+            texts[box] = outer
+        moved: dict[int, list[int]] = {box: [] for box in self.order}
+        for box in self.presupposed:
+            moved[texts[box]] += self.boxes[box]
+        for box, concepts in moved.items():
+            self.boxes[box] = concepts + self.boxes[box]
+        return texts
 
+    def _presupposition(self, box: int) -> str:
+        numbers = {box: number for number, box in enumerate([*self.order, *self.presupposed])}
+        members = [str(place) for place, concept in enumerate(self.concepts) if self.homes[concept] == box]
+        presupposing = [str(numbers[other]) for other in self.presupposed[box]]
+        return f"{','.join(members)}>{','.join(presupposing)}"
 
-def _value(graph: Graph, label: str, target: int, source: int, places: Mapping[int, int], order: list[int]) -> str:
-    if target in places:
-        return f"{places[target] - places[source]:+d}"
-    if target in order:
-        home = next(edge.source for edge in graph.incoming(source) if edge.label == MEMBER)
-        distance = order.index(target) - order.index(home)
-        return f"{'>' if distance > 0 else '<'}{abs(distance)}"
-    text = (graph.node(target).label or "")[1:-1]
-    is_index = CONCEPT_INDEX.fullmatch(text) or POINTER.fullmatch(text)
-    return text if _BARE.fullmatch(text) and label not in _NAMING and not is_index else f'"{text}"'
+    def _opening(self, box: int) -> str:
+        if box not in self.related:
+            return UNRELATED
+        parent, label = self.related[box]
+        return f"{label} <{self.order.index(box) - self.order.index(parent)}"
+
+    def _value(self, label: str, target: int, source: int) -> str:
+        if self.kinds[target] == "concept":
+            return f"{self.concepts.index(target) - self.concepts.index(source):+d}"
+        if self.kinds[target] == "box":
+            distance = self.order.index(target) - self.order.index(self.texts[self.homes[source]])
+            return f"{'>' if distance > 0 else '<'}{abs(distance)}"
+        text = (self.graph.node(target).label or "")[1:-1]
+        is_index = CONCEPT_INDEX.fullmatch(text) or POINTER.fullmatch(text)
+        return text if _BARE.fullmatch(text) and label not in _NAMING and not is_index else f'"{text}"'
+
+    def _unsayable(self, why: str) -> InputError:
+        return InputError(f"can't be written as SBN: {why}", graph=self.graph.id)
 
 
 def _a(kind: str | None) -> str:
     return f"a {kind}" if kind else "nothing"
-
-
-def _unsayable(graph: Graph, why: str) -> InputError:
-    return InputError(f"the graph can't be written as SBN: {why}", graph=graph.id)
 
 
 CODEC = Codec("sbn", "sequence notation of the Parallel Meaning Bank 4 and 5", (".sbn",), ("drg",), read, write)

@@ -360,7 +360,7 @@ def _formatted(tree: Tree, graph: Graph) -> str:
 
 def unsayable(graph: Graph, why: str) -> InputError:
     """The error that says why a graph has no text."""
-    return InputError(f"the graph can't be written as PENMAN: {why}", graph=graph.id)
+    return InputError(f"can't be written as PENMAN: {why}", graph=graph.id)
 
 
 def _raise(message: str, severity: str) -> None:
