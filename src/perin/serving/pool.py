@@ -92,11 +92,13 @@ class _Process:
         except (OSError, ValueError):
             raise _GoneError from None
 
-    def end(self) -> None:
-        """Kill the process, if it is alive, and forget it."""
+    def end(self) -> int | None:
+        """Kill the process, if it is alive, and forget it; returns its exit code (-9 if it was killed)."""
+        self.process.join(0.1)  # a process that is going should say with which code
         self.process.kill()
         self.process.join()
         self.pipe.close()
+        return self.process.exitcode
 
 
 class Pool:
@@ -192,10 +194,11 @@ class Pool:
                 failures += 1
             finally:
                 self._processes.discard(process)
-                process.end()
+                code = process.end()
             if not self._closed:
                 self.events.lost()
-                log.warning("a worker is gone and is being replaced", extra={"data": {"event": "worker lost"}})
+                data = {"event": "worker lost", "exit_code": code}
+                log.warning("a worker is gone and is being replaced", extra={"data": data})
                 with self._changed:
                     self._changed.wait_for(lambda: self._closed, min(0.2 * 2**failures - 0.2, 20))
 
