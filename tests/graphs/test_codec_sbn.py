@@ -211,7 +211,7 @@ def test_a_box_that_presupposes_and_more_keeps_its_place() -> None:
 
 @pytest.mark.parametrize("damaged", ["0>9", "7>0", "0", "0>", "a>0", ">-1"])
 def test_presuppositions_of_nothing(damaged: str) -> None:
-    with pytest.raises(InputError, match="is no presupposition") as caught:
+    with pytest.raises(InputError, match="is not a presupposition") as caught:
         loads(f"%%% ::presuppositions {damaged}\ndog.n.01\n", "sbn")
     assert caught.value.line == 1
     (graph,) = loads(f"%%% ::presuppositions {damaged}\ndog.n.01\n", "sbn", report=Tolerant())
@@ -298,8 +298,8 @@ def test_what_the_notation_cannot_say_is_refused(graph: Graph, message: str) -> 
         ("Name kim\ndog.n.01", 1, "Name stands before the first concept"),
         ('dog.n.01\nbark.v.01 Name "a', 2, "are not closed"),
         ("dog.n.01\nNEGATION\nbark.v.01", 2, "NEGATION needs an index"),
-        ("dog.n.01\nNEGATION <2\nbark.v.01", 2, "NEGATION points to a box that there is not"),
-        ("dog.n.01 Proposition >1\nbark.v.01", 1, ">1 points to a box that there is not"),
+        ("dog.n.01\nNEGATION <2\nbark.v.01", 2, "NEGATION points to a box that does not exist"),
+        ("dog.n.01 Proposition >1\nbark.v.01", 1, ">1 points to a box that does not exist"),
         ("%%% a\n%\n", 1, "there is no concept"),
         ("\x00\x01", 1, "expected a concept"),
         ("%%% ::json [\ndog.n.01", 1, "no JSON object"),

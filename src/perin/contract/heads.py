@@ -55,7 +55,7 @@ class Target:
     properties: Bools | None = None
     """[N]: the property flag."""
     property_classes: Mapping[str, Ints] = field(default_factory=dict)
-    """Of each property with a classifier of its own [N]: the class, 0 for none."""
+    """For each property with a classifier of its own [N]: the class, 0 for none."""
     tops: Bools | None = None
     """[N]: the top flag."""
 
@@ -92,9 +92,9 @@ class Prediction:
 
     sentence: Sentence
     queries: int
-    """Q: queries a token."""
+    """Q: queries per token."""
     labels: Scores
-    """[K, R + 1]: of each accepted query a distribution over the rules; class 0 is null."""
+    """[K, R + 1]: the distribution of each accepted query over the rules; class 0 is null."""
     accepted: Ints
     """[K]: ascending numbers of the queries that become nodes: those that are not likely null; if there are none, the
     one least likely null.  K is 0 only for a sentence without tokens."""
@@ -109,7 +109,7 @@ class Prediction:
     properties: Scores | None = None
     """[K]: probability that the node is a property."""
     property_classes: Mapping[str, Scores] = field(default_factory=dict)
-    """Of each property with a classifier of its own [K, C]: distributions; class 0 is none."""
+    """For each property with a classifier of its own [K, C]: distributions; class 0 is none."""
     tops: Scores | None = None
     """[K]: a distribution over the nodes."""
 

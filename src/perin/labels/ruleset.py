@@ -203,7 +203,7 @@ class RuleCoverage:
     vocabulary: int
 
     def share(self, nodes: int) -> float:
-        """A part of all nodes, from 0 to 1; of no nodes everything."""
+        """The share of all nodes, from 0 to 1; 1 where there are none."""
         return nodes / self.nodes if self.nodes else 1.0
 
 

@@ -88,10 +88,10 @@ class LabelHead(nn.Module):
             mixed.addcmul_(self.output(latent[number]).softmax(-1), prior[:, number : number + 1])
         return mixed
 
-    def nodes(self, h: Tensor, limit: float) -> tuple[Tensor, Tensor]:
-        """Which queries are null by less than ``limit`` [queries], and their :meth:`probabilities` [nodes, R + 1]."""
+    def nodes(self, h: Tensor, null_threshold: float) -> tuple[Tensor, Tensor]:
+        """Which queries [queries] are less likely null than that, and their :meth:`probabilities` [nodes, R + 1]."""
         probabilities = self.probabilities(h)
-        accepted = probabilities[:, 0] < limit
+        accepted = probabilities[:, 0] < null_threshold
         return accepted, probabilities[accepted]
 
 

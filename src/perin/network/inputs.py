@@ -1,4 +1,4 @@
-"""Sentences as the network takes them: prepared one by one (and worth keeping), then put together to batches."""
+"""Sentences as the network takes them: prepared one by one (and worth keeping), then put together in batches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Sequences:
 
 LONGEST_GRAM = 5
 LONGEST_WORD = 48
-"""Of a longer word only the beginning and the end count."""
+"""Only the beginning and the end of a longer word count."""
 
 
 @lru_cache(maxsize=1 << 14)

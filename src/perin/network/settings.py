@@ -97,7 +97,7 @@ KINDS = (
 """The kinds of heads; each is one task whose loss is weighed against the others."""
 
 NULL_THRESHOLD = 0.5
-"""A query becomes a node if its probability of null is below this, unless the treebank has a limit of its own.
+"""A query becomes a node if its probability of null is below this, unless the treebank has a threshold of its own.
 
 Null competes with all rules together, among which a node's probability may be divided: a query can be a node although
 null is its best class.
@@ -114,7 +114,7 @@ class HeadSizes:
     """
 
     queries: int
-    """Q: queries a token."""
+    """Q: queries per token."""
     rules: int
     """R: the label head has R + 1 classes, class 0 is null."""
     edge_labels: int
@@ -184,4 +184,4 @@ class Frequencies:
     """[A]: a distribution."""
     properties: float = 0.5
     property_classes: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Of each property a distribution over its classes."""
+    """For each property, a distribution over its classes."""

@@ -27,11 +27,11 @@ _NO_TIME = "has no 'time' of the form YYYY-MM-DD, so official scorers ignore the
 
 
 ANCHORED = 4_000_000
-"""The most characters that the nodes of a graph may cover together: metrics compare sets of characters."""
+"""The nodes of a graph may cover this many characters together: metrics compare sets of characters."""
 
 
 def read_gold(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:
-    """The gold graphs, of those with the same key the last; a graph that can't be used is an InputError."""
+    """The gold graphs; of several with the same key, the last one; a graph that can't be used is an InputError."""
     chosen: dict[Key, Graph] = {}
     for name, line, graph in _located(source, format, report, gold=True):
         if graph.key in chosen:
@@ -46,7 +46,7 @@ def read_gold(source: Source, format: str | None = None, *, report: Report) -> l
 
 
 def read_system(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:
-    """The graphs of a system, of those with the same key the first; what can't be used is reported."""
+    """The graphs of a system; of several with the same key, the first one; what can't be used is reported."""
     chosen: dict[Key, Graph] = {}
     for name, line, graph in _located(source, format, report, gold=False):
         if graph.key in chosen:
@@ -60,8 +60,8 @@ def read_system(source: Source, format: str | None = None, *, report: Report) ->
 def pair(gold: Iterable[Graph], system: Iterable[Graph], *, report: Report) -> list[tuple[Graph, Graph | None]]:
     """Each gold graph with the system's graph of the same key, or None.
 
-    A system graph without a language that fits no gold graph is taken for English.  Graphs that gold has none for do
-    not count.
+    A system graph without a language that fits no gold graph is taken for English.  System graphs without a
+    gold graph do not count.
     """
     partners: dict[Key, Graph | None] = {graph.key: None for graph in gold}
     for graph in system:

@@ -1,4 +1,4 @@
-"""What is told of scores: tables for people, in percent, JSON for programs, and differences, as JSON or drawings."""
+"""Reports of scores: tables for people, in percent, JSON for programs, and differences, as JSON or drawings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from perin.scoring.items import TYPES, Items, items
 from perin.scoring.result import TRACKS, Block, GraphScore, Result
 from perin.scoring.statistics import Contrast, Interval, contrasts_to_first, intervals
 
-# Scores of one system or several: tables for people, in percent, and JSON for programs.
-
-
 Row = Sequence[str]
 
 
@@ -31,7 +28,7 @@ def overview(result: Result, confidence: Mapping[str, Interval] | None = None) -
 
 
 def by_graph(result: Result, name: str = "graph") -> str:
-    """F1 of each graph, a line each; ``name`` is the heading of their ids."""
+    """F1 of each graph, one per line; ``name`` is the heading of their ids."""
     keys = result.metric.keys
     rows = [(name, "framework", "language", *keys, "proven optimal")]
     for graph in result.graphs:
@@ -72,7 +69,7 @@ def by_type(systems: Mapping[str, Result]) -> str:
 
 
 def contrasts(first: str, others: Mapping[str, Contrast]) -> str:
-    """The differences of other systems to the first."""
+    """How other systems differ from the first."""
     rows: list[Row] = [(f"against {first}", "F1 more", "from", "to", "p")]
     for system, each in others.items():
         numbers = (each.difference, each.interval.low, each.interval.high)
@@ -81,7 +78,7 @@ def contrasts(first: str, others: Mapping[str, Contrast]) -> str:
 
 
 def as_json(results: Mapping[str, Result], *, per_graph: bool, confidence: float | None) -> dict[str, Any]:
-    """The numbers of one system, or of several with their contrasts to the first."""
+    """The numbers of one system, or of several compared with the first."""
     data = {}
     for name, result in results.items():
         data[name] = result.as_json(per_graph=per_graph)
@@ -183,7 +180,7 @@ def differing_items(gold: Graph, system: Graph, pairs: Sequence[tuple[int, int]]
 
 
 def _list(compared: Iterable[tuple[tuple[Graph, Graph | None], GraphScore]], stream: TextIO) -> None:
-    """A JSON array, one graph a line."""
+    """A JSON array, one graph per line."""
     separator = "[\n"
     for (gold, system), score in compared:
         entry = {

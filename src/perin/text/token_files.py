@@ -123,7 +123,7 @@ def _lemma(row: Any, language: str | None) -> str:
 
 
 FORMATS = ("text", "conllu", "mrp")
-"""What :func:`read_tokens` reads; ``text`` is one sentence a line."""
+"""What :func:`read_tokens` reads; ``text`` is one sentence per line."""
 
 
 def read_tokens(

@@ -240,11 +240,11 @@ def _is_end(text: str, match: regex.Match[str], language: str) -> bool:
     return word.lower() not in _ABBREVIATIONS[language]
 
 
-# Documents: running text or one sentence a line, with the place of each sentence in the document.
+# Documents: running text or one sentence per line, with the place of each sentence in the document.
 
 
 LAYOUTS = ("lines", "paragraphs")
-"""``lines``: one sentence a line; ``paragraphs``: running text, in which blank lines end a sentence."""
+"""``lines``: one sentence per line; ``paragraphs``: running text, in which blank lines end a sentence."""
 
 
 class Passage(NamedTuple):

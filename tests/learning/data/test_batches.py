@@ -13,18 +13,20 @@ COSTS = st.lists(st.builds(cost, st.integers(1, 120), st.integers(0, 150)), max_
 @given(COSTS, st.floats(10, 5000), st.integers(1, 32), st.integers(0, 5), st.integers(0, 5))
 def test_each_sentence_once_within_the_budget(costs, budget, most, seed, epoch):
     treebanks = [("eds-eng", "drg-eng", "amr-eng")[number % 3] for number in range(len(costs))]
-    batches = epoch_batches(costs, treebanks, budget=budget, most=most, seed=seed, epoch=epoch)
+    batches = epoch_batches(costs, treebanks, budget=budget, max_batch_size=most, seed=seed, epoch=epoch)
     assert sorted(index for batch in batches for index in batch) == list(range(len(costs)))
     for batch in batches:
         assert 1 <= len(batch) <= most
         assert len(batch) == 1 or max(costs[index] for index in batch) * len(batch) <= budget
         assert len({treebanks[index] for index in batch}) == 1
-    assert batches == epoch_batches(costs, treebanks, budget=budget, most=most, seed=seed, epoch=epoch)
+    assert batches == epoch_batches(costs, treebanks, budget=budget, max_batch_size=most, seed=seed, epoch=epoch)
 
 
 def test_epochs_differ():
     costs = [cost(10 + number % 30, 10) for number in range(300)]
-    first, second = (epoch_batches(costs, ["eds"] * 300, budget=1e9, most=16, seed=1, epoch=epoch) for epoch in (0, 1))
+    first, second = (
+        epoch_batches(costs, ["eds"] * 300, budget=1e9, max_batch_size=16, seed=1, epoch=epoch) for epoch in (0, 1)
+    )
     assert first != second
     assert {frozenset(batch) for batch in first} != {frozenset(batch) for batch in second}
 
@@ -32,7 +34,7 @@ def test_epochs_differ():
 def test_little_padding():
     tokens = [1 + (number * 7919) % 60 for number in range(1000)]
     costs = [cost(length, 10) for length in tokens]
-    batches = epoch_batches(costs, ["eds"] * 1000, budget=1e9, most=16, seed=1, epoch=0)
+    batches = epoch_batches(costs, ["eds"] * 1000, budget=1e9, max_batch_size=16, seed=1, epoch=0)
     padded = sum(max(tokens[index] for index in batch) * len(batch) for batch in batches)
     assert padded / sum(tokens) < 1.25
 

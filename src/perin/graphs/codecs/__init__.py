@@ -32,7 +32,7 @@ Writer: TypeAlias = Callable[[Iterable[Graph], TextIO], None]
 
 @dataclass(frozen=True)
 class Codec:
-    """A format: ``suffixes`` are the file name endings that tell it, ``frameworks`` what it can carry (empty: all).
+    """A format: ``suffixes`` are the file name endings that identify it, ``frameworks`` what it can carry (empty: all).
 
     ``unit`` is what its reader holds at once: a line, a block of lines up to a blank one, a passage (whose
     length the reader checks itself) or the whole file.
@@ -55,9 +55,6 @@ class Codec:
         elif self.unit == "file":
             lines = within_limit(lines, source, "the file")
         return self.read(lines, source, report)
-
-
-# The formats that PERIN knows, and the four verbs for all of them: load, loads, dump, dumps.
 
 
 FORMATS = (
@@ -184,7 +181,7 @@ def dumps(graphs: Iterable[Graph] | Graph, format: str = "mrp") -> str:
 
 
 def writable(graphs: Iterable[Graph], format: str, report: Callable[[InputError], None]) -> Iterator[Graph]:
-    """Those of the graphs that a format can hold; why it can't hold one of the others is reported."""
+    """The graphs that a format can hold; the reason why it can't hold one of the others is reported."""
     for graph in graphs:
         try:
             dumps(graph, format)
@@ -195,7 +192,7 @@ def writable(graphs: Iterable[Graph], format: str, report: Callable[[InputError]
 
 
 def refusal(format: str, error: InputError) -> str:
-    """What to tell of a graph that a format can't hold; codecs say themselves what they can't write."""
+    """The message about a graph that a format can't hold; some codecs say themselves what they can't write."""
     said = error.message.startswith("can't be written as")
     return error.message if said else f"can't be written as {format}: {error.message}"
 

@@ -1,4 +1,4 @@
-"""Graphviz: a digraph a graph, to be drawn with ``dot``.  Written only.
+"""Graphviz: one digraph per graph, to be drawn with ``dot``.  Written only.
 
 Tops have a double outline, remote edges are dashed, and the words that a node is anchored to stand below its label.
 """

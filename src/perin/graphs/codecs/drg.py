@@ -19,9 +19,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from perin.errors import InputError
 from perin.graphs.codecs import Codec, Lines, header
-from perin.graphs.codecs.pmb import COMMENT, IMPLIED, MEMBER, Builder, documents, read_documents
+from perin.graphs.codecs.pmb import (
+    COMMENT,
+    IMPLIED,
+    MEMBER,
+    BoxWriter,
+    Builder,
+    documents,
+    named,
+    read_documents,
+    write_graphs,
+)
 from perin.graphs.faults import Report
 from perin.graphs.graph import Edge, Graph, Node
 
@@ -136,26 +145,21 @@ def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
-    """Write graphs, each after its comments and before a blank line."""
-    for graph in graphs:
-        stream.write(encode(graph) + "\n\n")
-
-
-def encode(graph: Graph) -> str:
-    """A graph as clauses; InputError for one that is no graph of boxes.
+    """Write graphs, each after its comments and before a blank line; InputError for one that is no graph of boxes.
 
     A referent is in each box that an ``in`` edge leads from; a role or operator is in the box that one leads from, else
     in that of its source.
     """
-    return "\n".join(_ClauseWriter(graph).lines())
+    write_graphs(graphs, _ClauseWriter, stream)
 
 
-class _ClauseWriter:
+class _ClauseWriter(BoxWriter):
     """Names boxes ``b0``, ``b1``, … and referents ``x0``, ``x1``, …, and tells what holds in which box."""
 
+    notation = "clauses"
+
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.kinds = {node.id: self._kind(node) for node in graph.nodes}
+        super().__init__(graph)
         self.homes: dict[int, list[int]] = {}
         for edge in graph.edges:
             if edge.label == MEMBER and self.kinds.get(edge.source) == "box":
@@ -166,6 +170,13 @@ class _ClauseWriter:
             letter = {"box": "b", "concept": "x"}.get(self.kinds[node.id])
             self.names[node.id] = f"{letter}{counts[letter]}" if letter else node.label or ""
             counts[letter or ""] += 1
+
+    def kind_of(self, node: Node, label: str) -> str:
+        if label[:1] == '"':
+            return "constant"
+        if not label or any(character.isspace() for character in label) or "%" in label:
+            raise self.unsayable(f"the label {label!r} of node {node.id} is no word")
+        return "concept" if _CONCEPT.fullmatch(label) else "role"
 
     def lines(self) -> Iterator[str]:
         for name, value in header.pairs(self.graph, **IMPLIED).items():
@@ -179,53 +190,32 @@ class _ClauseWriter:
             if relation := self._relation(edge):
                 yield relation
 
-    def _kind(self, node: Node) -> str:
-        label = node.label
-        if node.properties or node.anchors is not None or node.extra:
-            raise self._unsayable(f"node {node.id} has properties, anchors or fields of its own")
-        if label is None:
-            return "box"
-        if label[:1] == '"':
-            return "constant"
-        if not label or any(character.isspace() for character in label) or "%" in label:
-            raise self._unsayable(f"the label {label!r} of node {node.id} is no word")
-        return "concept" if _CONCEPT.fullmatch(label) else "role"
-
     def _concept(self, node: Node) -> Iterator[str]:
         homes = self.homes.get(node.id, [])
         if not homes:
-            raise self._unsayable(f"the concept {node.label} (node {node.id}) is in no box")
+            raise self.unsayable(f"the concept {node.label} (node {node.id}) is in no box")
         for home in homes:
             yield f"{self.names[home]} REF {self.names[node.id]}"
         lemma, kind, sense = (node.label or "").rsplit(".", 2)
         yield f'{self.names[homes[0]]} {lemma} "{kind}.{sense}" {self.names[node.id]}'
 
     def _role(self, node: Node) -> str:
-        incoming = [edge.source for edge in self.graph.incoming(node.id) if edge.label != MEMBER]
-        outgoing = [edge.target for edge in self.graph.outgoing(node.id)]
-        if len(incoming) != 1 or len(outgoing) != 1 or "role" in (self.kinds[incoming[0]], self.kinds[outgoing[0]]):
-            raise self._unsayable(f"the role {node.label} (node {node.id}) does not link one node to another")
-        homes = self.homes.get(node.id) or self.homes.get(incoming[0], [])[:1]
+        source, target = self.role_ends(node)
+        homes = self.homes.get(node.id) or self.homes.get(source, [])[:1]
         if len(homes) != 1:
             where = "in several boxes" if homes else "in no box, nor is its source"
-            raise self._unsayable(f"the role {node.label} (node {node.id}) is {where}")
-        return f"{self.names[homes[0]]} {node.label} {self.names[incoming[0]]} {self.names[outgoing[0]]}"
+            raise self.unsayable(f"the role {node.label} (node {node.id}) is {where}")
+        return f"{self.names[homes[0]]} {node.label} {self.names[source]} {self.names[target]}"
 
     def _relation(self, edge: Edge) -> str | None:
-        ends = self.kinds.get(edge.source), self.kinds.get(edge.target)
-        shown = f"edge {edge.source} -> {edge.target} ({edge.label})"
-        if edge.attributes or edge.normal is not None or edge.extra:
-            raise self._unsayable(f"{shown} has attributes or fields of its own")
+        ends = self.ends(edge)
         if ends == ("box", "box") and edge.label and edge.label not in (MEMBER, _REFERENT):
             return f"{self.names[edge.source]} {edge.label} {self.names[edge.target]}"
         if edge.label == MEMBER and ends in (("box", "concept"), ("box", "role")):
             return None
         if edge.label is None and "role" in ends and None not in ends:
             return None
-        raise self._unsayable(f"{shown} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
-
-    def _unsayable(self, why: str) -> InputError:
-        return InputError(f"can't be written as clauses: {why}", graph=self.graph.id)
+        raise self.unsayable(f"{named(edge)} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
 
 
 CODEC = Codec("drg", "clauses of the Parallel Meaning Bank, notation of release 3", (".clf",), ("drg",), read, write)

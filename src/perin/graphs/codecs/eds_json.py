@@ -127,7 +127,7 @@ def _id(name: Any, ids: dict[str, int], what: str) -> int:
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
-    """Write a list with an object a line."""
+    """Write a list with one object per line."""
     separator = "[\n"
     for graph in graphs:
         stream.write(separator + json.dumps(encode(graph), ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""MRP 2020: one graph a line, as a JSON object.
+"""MRP 2020: one graph per line, as a JSON object.
 
 Fields that PERIN does not interpret are kept in ``extra``.  A label given as a number or boolean is read as its text.
 """
@@ -59,7 +59,7 @@ def _decoded(data: Any, source: str, line: int, report: Report) -> Graph | None:
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
-    """Write one JSON object a line."""
+    """Write one JSON object per line."""
     for graph in graphs:
         stream.write(encode_line(graph) + "\n")
 

@@ -1,11 +1,13 @@
-"""The text files of the Parallel Meaning Bank: a block of lines a graph, with comments above and behind its lines."""
+"""The text files of the Parallel Meaning Bank: a block of lines per graph, with comments above and behind its lines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TextIO
 
+from perin.errors import InputError
 from perin.graphs.codecs import Lines, header
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.faults import Finding, Report, Severity
@@ -71,9 +73,6 @@ class BoxGraph:
             group[name] = len(self.labels)
             self.labels.append(label)
         return group[name]
-
-
-# The text files of the Parallel Meaning Bank: a block of lines a graph, with comments above and behind its lines.
 
 
 COMMENT = "%%%"
@@ -144,6 +143,59 @@ class Builder:
     def fault(self, message: str, line: int, severity: Severity = "error") -> None:
         """Report something wrong with the document."""
         self.report(Finding(message, self.source, line, self.pairs["id"], severity))
+
+
+class BoxWriter:
+    """Writes a graph of boxes in a notation, which says what its nodes may be in :meth:`kind_of`."""
+
+    notation: str
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.kinds = {node.id: self._kind(node) for node in graph.nodes}
+        """Each node is a box, a concept, a role or a constant."""
+
+    def kind_of(self, node: Node, label: str) -> str:
+        """What a node with a label is."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the graph."""
+        raise NotImplementedError
+
+    def ends(self, edge: Edge) -> tuple[str | None, str | None]:
+        """What an edge leads from and to; None for what is no node."""
+        if edge.attributes or edge.normal is not None or edge.extra:
+            raise self.unsayable(f"{named(edge)} has attributes or fields of its own")
+        return self.kinds.get(edge.source), self.kinds.get(edge.target)
+
+    def role_ends(self, node: Node) -> tuple[int, int]:
+        """The source and the target of a role."""
+        sources = [edge.source for edge in self.graph.incoming(node.id) if edge.label != MEMBER]
+        targets = [edge.target for edge in self.graph.outgoing(node.id)]
+        if len(sources) != 1 or len(targets) != 1 or "role" in (self.kinds[sources[0]], self.kinds[targets[0]]):
+            raise self.unsayable(f"the role {node.label} (node {node.id}) does not link one node to another")
+        return sources[0], targets[0]
+
+    def unsayable(self, why: str) -> InputError:
+        """The error that says why a graph can't be written."""
+        return InputError(f"can't be written as {self.notation}: {why}", graph=self.graph.id)
+
+    def _kind(self, node: Node) -> str:
+        if node.properties or node.anchors is not None or node.extra:
+            raise self.unsayable(f"node {node.id} has properties, anchors or fields of its own")
+        return "box" if node.label is None else self.kind_of(node, node.label)
+
+
+def named(edge: Edge) -> str:
+    """An edge as messages name it."""
+    return f"edge {edge.source} -> {edge.target} ({edge.label})"
+
+
+def write_graphs(graphs: Iterable[Graph], writer: type[BoxWriter], stream: TextIO) -> None:
+    """Write graphs, each after its comments and before a blank line."""
+    for graph in graphs:
+        stream.write("\n".join(writer(graph).lines()) + "\n\n")
 
 
 def documents(lines: Lines, is_whole: Callable[[list[str]], bool] = lambda words: False) -> Iterator[Document]:

@@ -23,9 +23,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from perin.errors import InputError
 from perin.graphs.codecs import Codec, Lines, header
-from perin.graphs.codecs.pmb import COMMENT, IMPLIED, MEMBER, Builder, documents, read_documents
+from perin.graphs.codecs.pmb import (
+    COMMENT,
+    IMPLIED,
+    MEMBER,
+    BoxWriter,
+    Builder,
+    documents,
+    named,
+    read_documents,
+    write_graphs,
+)
 from perin.graphs.faults import Report
 from perin.graphs.graph import Graph, Node
 
@@ -100,7 +109,7 @@ class _SequenceBuilder(Builder):
             parts = match.groups() if match else ("", "")
             concepts, boxes = ([int(number) for number in part.split(",") if number] for part in parts)
             if not boxes or max(boxes) >= count + len(given) or any(index >= len(homes) for index in concepts):
-                self.fault(f"{text!r} is no presupposition of concepts and boxes that there are", self.document.line)
+                self.fault(f"{text!r} is not a presupposition of existing concepts and boxes", self.document.line)
                 continue
             box = self.boxes.box(str(number))
             for other in boxes:
@@ -148,7 +157,7 @@ class _SequenceBuilder(Builder):
             self.boxes.box(str(number))
         for number, (line, label, offset) in enumerate(sequence.boxes, start=1):
             if not 0 <= number + offset <= len(sequence.boxes):
-                self.fault(f"{label} points to a box that there is not", line)
+                self.fault(f"{label} points to a box that does not exist", line)
             elif offset:
                 self.boxes.relation(self.boxes.box(str(number + offset)), label, self.boxes.box(str(number)))
 
@@ -162,7 +171,7 @@ class _SequenceBuilder(Builder):
             number = sequence.concepts[index].box + int(pointer[2]) * (1 if pointer[1] == ">" else -1)
             if 0 <= number <= len(sequence.boxes):
                 return self.boxes.box(str(number))
-            self.fault(f"{value} points to a box that there is not; it is read as a constant", line)
+            self.fault(f"{value} points to a box that does not exist; it is read as a constant", line)
         return self.boxes.constant(value if value.startswith('"') else f'"{value}"')
 
 
@@ -196,28 +205,23 @@ _QUOTABLE = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029]*')
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
-    """Write graphs, each after its comments and before a blank line."""
-    for graph in graphs:
-        stream.write(encode(graph) + "\n\n")
-
-
-def encode(graph: Graph) -> str:
-    """A graph as SBN.
+    """Write graphs, each after its comments and before a blank line.
 
     InputError for what the notation can't say: a box that several relations lead to, a role that holds neither in the
     box of its source nor in that of its target, a concept in several boxes or in none, labels of another form.
     """
-    return "\n".join(_SequenceWriter(graph).lines())
+    write_graphs(graphs, _SequenceWriter, stream)
 
 
-class _SequenceWriter:
+class _SequenceWriter(BoxWriter):
     """Sorts the nodes of a graph by what they are, takes out presuppositions, and puts the rest in a sequence."""
 
+    notation = "SBN"
+
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.kinds = {node.id: self._kind(node) for node in graph.nodes}
+        super().__init__(graph)
         if len(self.kinds) < len(graph.nodes):
-            raise self._unsayable("several of its nodes have the same id")
+            raise self.unsayable("several of its nodes have the same id")
         self.boxes: dict[int, list[int]] = {id: [] for id, kind in self.kinds.items() if kind == "box"}
         """Boxes and the concepts that are written in them."""
         self.homes: dict[int, int] = {}
@@ -232,7 +236,7 @@ class _SequenceWriter:
         self._sort_roles()
         tops = {id for id in self.boxes if not graph.incoming(id)}
         if set(graph.tops) != tops or len(graph.tops) > len(tops):
-            raise self._unsayable("its tops are not the boxes that nothing points to")
+            raise self.unsayable("its tops are not the boxes that nothing points to")
         self.order = self._box_order()
         self.texts = self._take_out_presuppositions()
         self.concepts = [concept for box in self.order for concept in self.boxes[box]]
@@ -240,7 +244,7 @@ class _SequenceWriter:
     def lines(self) -> Iterator[str]:
         pairs = header.pairs(self.graph, **IMPLIED)
         if PRESUPPOSITIONS in pairs:
-            raise self._unsayable(f"it has a field {PRESUPPOSITIONS!r} of its own")
+            raise self.unsayable(f"it has a field {PRESUPPOSITIONS!r} of its own")
         if self.presupposed:
             pairs[PRESUPPOSITIONS] = " ".join(self._presupposition(box) for box in self.presupposed)
         for name, value in pairs.items():
@@ -253,39 +257,31 @@ class _SequenceWriter:
                 roles = [f"{label} {self._value(label, target, id)}" for label, target in self.roles[id]]
                 yield f"{self.graph.node(id).label:<{width}}  {' '.join(roles)}".rstrip()
 
-    def _kind(self, node: Node) -> str:
-        label = node.label
-        if node.properties or node.anchors is not None or node.extra:
-            raise self._unsayable(f"node {node.id} has properties, anchors or fields of its own")
-        if label is None:
-            return "box"
+    def kind_of(self, node: Node, label: str) -> str:
         if len(label) > 1 and label[0] == label[-1] == '"' and _QUOTABLE.fullmatch(label[1:-1]):
             return "constant"
         if CONCEPT.fullmatch(label):
             return "concept"
         if ROLE.fullmatch(label):
             return "role"
-        raise self._unsayable(f"the label {label!r} of node {node.id} is no concept, constant, role or operator")
+        raise self.unsayable(f"the label {label!r} of node {node.id} is no concept, constant, role or operator")
 
     def _sort_edges(self) -> None:
         for edge in self.graph.edges:
-            ends = self.kinds.get(edge.source), self.kinds.get(edge.target)
-            shown = f"edge {edge.source} -> {edge.target} ({edge.label})"
-            if edge.attributes or edge.normal is not None or edge.extra:
-                raise self._unsayable(f"{shown} has attributes or fields of its own")
+            ends = self.ends(edge)
             if edge.label == MEMBER and ends in (("box", "concept"), ("box", "role")):
                 if edge.target in self.homes:
-                    raise self._unsayable(f"node {edge.target} is in several boxes")
+                    raise self.unsayable(f"node {edge.target} is in several boxes")
                 self.homes[edge.target] = edge.source
             elif ends == ("box", "box") and edge.label and SEPARATOR.fullmatch(edge.label):
                 if edge.label == PRESUPPOSITION and self._only_presupposes(edge.source):
                     self.presupposed.setdefault(edge.source, []).append(edge.target)
                 elif edge.target in self.related or edge.source == edge.target:
-                    raise self._unsayable(f"several relations lead to box {edge.target}, and SBN opens a box by one")
+                    raise self.unsayable(f"several relations lead to box {edge.target}, and SBN opens a box by one")
                 else:
                     self.related[edge.target] = (edge.source, edge.label)
             elif edge.label is not None or "role" not in ends or None in ends:
-                raise self._unsayable(f"{shown} leads from {_a(ends[0])} to {_a(ends[1])}")
+                raise self.unsayable(f"{named(edge)} leads from {_a(ends[0])} to {_a(ends[1])}")
 
     def _only_presupposes(self, box: int) -> bool:
         """Whether all relations of a box, and all that leads to it, are presuppositions."""
@@ -294,7 +290,7 @@ class _SequenceWriter:
 
     def _sort_roles(self) -> None:
         if not self.roles.keys() <= self.homes.keys():
-            raise self._unsayable("a concept is in no box")
+            raise self.unsayable("a concept is in no box")
         for concept in self.roles:
             self.boxes[self.homes[concept]].append(concept)
         constants = [node.label for node in self.graph.nodes if self.kinds[node.id] == "constant"]
@@ -305,27 +301,23 @@ class _SequenceWriter:
         if len(set(constants)) < len(constants) or any(
             kind == "constant" and id not in used for id, kind in self.kinds.items()
         ):
-            raise self._unsayable("a constant is there twice, or is no value of a role")
+            raise self.unsayable("a constant is there twice, or is no value of a role")
 
     def _sort_role(self, node: Node) -> set[int]:
         """Give a role to its source, or turned round to its target; its ends."""
-        label, named = node.label or "", f"the role {node.label} (node {node.id})"
-        sources = [edge.source for edge in self.graph.incoming(node.id) if edge.label != MEMBER]
-        targets = [edge.target for edge in self.graph.outgoing(node.id)]
-        if len(sources) != 1 or len(targets) != 1 or self.kinds[targets[0]] == "role":
-            raise self._unsayable(f"{named} does not link one node to another")
-        [source], [target] = sources, targets
+        label, shown = node.label or "", f"the role {node.label} (node {node.id})"
+        source, target = self.role_ends(node)
         home = self.homes.get(node.id, self.homes.get(source))
         if node.id not in self.homes and source in self.roles:
             if _turned(label) and self.kinds[target] != "box":
-                raise self._unsayable(f"{named} would be read as {_turned(label)} turned round")
+                raise self.unsayable(f"{shown} would be read as {_turned(label)} turned round")
             self.roles[source].append((label, target))
         elif self._is_inverse(label, source, target, home):
             self.roles[target].append((f"{label}Of", source))
         elif source not in self.roles and label.isupper():
-            raise self._unsayable(f"{named} begins at no concept, and an operator can't be turned round")
+            raise self.unsayable(f"{shown} begins at no concept, and an operator can't be turned round")
         else:
-            raise self._unsayable(f"{named} is not in the box of a concept that could carry it")
+            raise self.unsayable(f"{shown} is not in the box of a concept that could carry it")
         return {source, target}
 
     def _is_inverse(self, label: str, source: int, target: int, home: int | None) -> bool:
@@ -347,7 +339,7 @@ class _SequenceWriter:
             order.append(box)
             stack += reversed(children[box])
         if len(order) < len(written) or not order:
-            raise self._unsayable("its boxes lead round in a circle, or it has none")
+            raise self.unsayable("its boxes lead round in a circle, or it has none")
         return order
 
     def _take_out_presuppositions(self) -> dict[int, int]:
@@ -359,7 +351,7 @@ class _SequenceWriter:
                 outer = self.presupposed[outer][0] if outer in self.presupposed else self.related[outer][0]
                 steps += 1
                 if steps > len(self.boxes):
-                    raise self._unsayable("its boxes lead round in a circle, or it has none")
+                    raise self.unsayable("its boxes lead round in a circle, or it has none")
             texts[box] = outer
         moved: dict[int, list[int]] = {box: [] for box in self.order}
         for box in self.presupposed:
@@ -389,9 +381,6 @@ class _SequenceWriter:
         text = (self.graph.node(target).label or "")[1:-1]
         is_index = CONCEPT_INDEX.fullmatch(text) or POINTER.fullmatch(text)
         return text if _BARE.fullmatch(text) and label not in _NAMING and not is_index else f'"{text}"'
-
-    def _unsayable(self, why: str) -> InputError:
-        return InputError(f"can't be written as SBN: {why}", graph=self.graph.id)
 
 
 def _a(kind: str | None) -> str:

@@ -1,7 +1,7 @@
 r"""TikZ pictures for LaTeX documents, laid out as ``perin draw`` does.  Written only.
 
-The file compiles by itself, a page a graph, and each ``tikzpicture`` can be copied into a paper that has the preamble's
-``\tikzset``.  pdfLaTeX sets Latin script; for other scripts use LuaLaTeX with a font that has them.
+The file compiles by itself, one page per graph, and each ``tikzpicture`` can be copied into a paper that has the
+preamble's ``\tikzset``.  pdfLaTeX sets Latin script; for other scripts use LuaLaTeX with a font that has them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ESCAPES = str.maketrans(
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
-    """Write a LaTeX document with a picture a graph."""
+    """Write a LaTeX document with one picture per graph."""
     stream.write(_PREAMBLE)
     for graph in graphs:
         stream.writelines(f"{line}\n" for line in _picture(sketch(graph)))

@@ -61,7 +61,7 @@ class _Merged(NamedTuple):
 
 
 def diff_sketch(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]], *, f1: float | None = None) -> Sketch:
-    """What there is to draw of a gold and a system graph, given the ids of the nodes that correspond, gold first.
+    """The sketch of a gold and a system graph, given the ids of the nodes that correspond, gold first.
 
     ``f1`` is their score, if that is to be shown.
     """
@@ -112,7 +112,7 @@ def _merged(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]]) -> lis
     taken: set[int] = set()
     for first, second in pairs:
         if first not in gold_nodes or second not in system_nodes:
-            raise UsageError(f"the correspondence pairs nodes {first} and {second}, which the graphs don't have both")
+            raise UsageError(f"the correspondence pairs nodes {first} and {second}, one of which does not exist")
         if first in partners or second in taken:
             raise UsageError(f"the correspondence uses node {first} or {second} twice")
         partners[first] = second

@@ -239,7 +239,7 @@ def save(
 ) -> None:
     """Draw graphs to a file (``-``: standard output), which appears only when all are drawn.
 
-    SVG and PNG show several graphs one below the other, PDF one a page, HTML one at a time.  ``theme`` is that of
+    SVG and PNG show several graphs one below the other, PDF one per page, HTML one at a time.  ``theme`` is that of
     pictures (by default light for PNG and PDF), ``title`` that of an HTML page, ``colour`` is for text on a terminal.
     """
     format = format or picture_format(path)

@@ -269,7 +269,7 @@ class Layered:
 
 
 MOST_VERTICES = 40_000
-"""Of a layered graph: an edge has a vertex on every rank that it passes, so that long ones add up."""
+"""Limit on the vertices of a layered graph: an edge has one on every rank that it passes, so that long ones add up."""
 
 
 def drawable(content: Sketch) -> Sketch:

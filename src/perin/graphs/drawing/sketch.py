@@ -175,7 +175,7 @@ def owned_words(words: Sequence[Word], anchored: Sequence[Sequence[int]]) -> lis
 
 
 def content_words(words: Sequence[Word], touched: Sequence[int]) -> list[int]:
-    """Those of the words that are no punctuation, or all if none is left."""
+    """The words that are no punctuation, or all if none is left."""
     return [number for number in touched if any(map(str.isalnum, words[number].text))] or list(touched)
 
 
@@ -290,7 +290,7 @@ _LONGEST_SUMMARY = 300
 
 
 def as_sketch(drawn: Graph | Sketch) -> Sketch:
-    """What there is to draw, of a graph or sketched already."""
+    """The sketch of a graph, or the sketch that was given."""
     if isinstance(drawn, Sketch):
         return drawn
     if not isinstance(drawn, Graph):
@@ -299,7 +299,7 @@ def as_sketch(drawn: Graph | Sketch) -> Sketch:
 
 
 def sketch(graph: Graph) -> Sketch:
-    """What there is to draw of a graph.  An edge from or to nowhere can't be drawn and is left out.
+    """The sketch of a graph.  An edge from or to nowhere can't be drawn and is left out.
 
     A graph of more than :data:`MOST_NODES` nodes or :data:`MOST_EDGES` edges becomes a summary, with a warning.
     """

@@ -88,7 +88,7 @@ def _spans(
 
 
 def _windows(found: Occurrences, part: Ints, left: Ints, right: Ints) -> tuple[RuleRows, Ints]:
-    """Without anchors: of each occurrence the rule that takes exactly the tokens in which it begins and ends."""
+    """Without anchors: for each occurrence, the rule that takes exactly the tokens in which it begins and ends."""
     rules = _rules(found, part, left, right)
     rules[:, FIRST] = right - left + 1
     inside = (found.start[part] < found.views.ends[left]) & (found.end[part] > found.views.starts[right])
@@ -170,7 +170,7 @@ def _shared(rules: RuleRows, keys: Ints, labels: Ints, affix_lengths: Ints) -> C
 
 
 def _simplest(rules: RuleRows, cost: Ints, starts: Ints, keys: Ints, shared: int) -> Candidates:
-    """Of the rules that cover the same keys the simplest; the simplest of all first.
+    """The simplest of the rules that cover the same keys; the simplest of all first.
 
     That they cover the same keys is told by two hashes of 64 bits, so that no rule can be lost by chance.
     """

@@ -131,7 +131,7 @@ class Views:
     """[V]: the number of tokens."""
     starts: Ints
     ends: Ints
-    """Of each token of the first view, then of the second, …: its first character and the one after its last."""
+    """The first character and the one after the last, of each token of the first view, then of the second, …"""
 
     @cached_property
     def borders(self) -> Ints:

@@ -109,7 +109,7 @@ def shareable(
 
 
 def _shortest_parts(cuts: Cuts, shared: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    """Of each label and start the shortest part to keep: if none of these occurs in a text, no longer one does."""
+    """The shortest part to keep for each label and start: if none of these occurs in a text, no longer one does."""
     label, start, end = cuts.label[shared], cuts.start[shared], cuts.end[shared]
     first = np.ones(len(label), dtype=np.bool_)
     first[1:] = (label[1:] != label[:-1]) | (start[1:] != start[:-1])

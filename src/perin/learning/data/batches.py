@@ -149,7 +149,7 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Sentences and, of each treebank in it, their targets and which sentences have them."""
+    """Sentences, and for each treebank its targets and the sentences that have them."""
 
     inputs: InputBatch
     targets: Mapping[str, TargetBatch]
@@ -177,7 +177,7 @@ def epoch_batches(
     treebanks: Sequence[str],
     *,
     budget: float,
-    most: int,
+    max_batch_size: int,
     seed: int,
     epoch: int,
     noise: float = 0.1,
@@ -186,7 +186,7 @@ def epoch_batches(
 
     A batch is of one treebank: heads then work on many sentences at once.  Sentences are sorted by cost times a random
     factor within ``1 ± noise``, so that batches differ between epochs, and cut where a batch would hold more than
-    ``most`` sentences or cost more than ``budget``.  The result depends on nothing but the arguments.
+    ``max_batch_size`` sentences or cost more than ``budget``.  The result depends on nothing but the arguments.
     """
     generator = random.Random(f"{seed} {epoch}")
     keys = [(name, cost * generator.uniform(1 - noise, 1 + noise)) for name, cost in zip(treebanks, costs, strict=True)]
@@ -194,7 +194,7 @@ def epoch_batches(
     batches = [
         batch
         for _, numbers in groupby(order, treebanks.__getitem__)
-        for batch in cut(numbers, costs, budget=budget, max_batch_size=most)
+        for batch in cut(numbers, costs, budget=budget, max_batch_size=max_batch_size)
     ]
     generator.shuffle(batches)
     return batches

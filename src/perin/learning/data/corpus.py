@@ -41,14 +41,14 @@ class Split:
         return len(self.graphs)
 
     def add(self, graph: Graph, sentence: Sentence) -> None:
-        """Take in a graph with its tokens."""
+        """Add a graph with its tokens."""
         self.graphs.append(graph)
         self.sentences.append(sentence)
 
 
 @dataclass
 class Corpus:
-    """What a recipe's treebanks come to."""
+    """The data of all treebanks of a recipe."""
 
     treebanks: list[Treebank]
     examples: list[Example]
@@ -106,7 +106,7 @@ def tempered(sizes: Sequence[int], temperature: float) -> list[int]:
 
 
 def spread(items: Sequence[T], count: int) -> list[T]:
-    """So many of the items, each as often as any other or once more.
+    """``count`` of the items, each as often as any other or once more.
 
     >>> spread("abc", 7)
     ['a', 'a', 'a', 'b', 'b', 'c', 'c']

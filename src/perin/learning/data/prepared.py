@@ -184,7 +184,7 @@ def _examples(treebank: str, tensors: Mapping[str, NDArray[Any]], words: Sequenc
 
 
 def _hash(path: Path) -> bytes:
-    """Of a file, or of all files in a folder but what Python leaves there."""
+    """A hash of a file, or of all files in a folder except what Python leaves there."""
     if not path.is_dir():
         return hashlib.sha256(path.read_bytes()).digest()
     parts = sorted(part for part in path.iterdir() if part.name != "__pycache__")

@@ -35,10 +35,10 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 EXACT = 5040
-"""Most arrangements of connected groups that are all tried: one group of seven, or one of six and one of three."""
+"""Limit on arrangements of connected groups that are all tried: one group of seven, or one of six and one of three."""
 
 RELAXATIONS = 20
-"""Most steps of the continuous relaxation."""
+"""Limit on the steps of the continuous relaxation."""
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""What a run tells: a bar for people, ``log.jsonl`` for programs, TensorBoard and Weights & Biases on request."""
+"""The output of a run: a bar for people, ``log.jsonl`` for programs, TensorBoard and Weights & Biases on request."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Journal:
             service(entry)
 
     def close(self) -> None:
-        """Close the file; what a full disk did not take is lost, and said where it was written."""
+        """Close the file; what a full disk did not take is lost, and was reported when it was written."""
         with contextlib.suppress(OSError):
             self._stream.close()
 

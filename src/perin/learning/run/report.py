@@ -1,4 +1,4 @@
-"""Line charts as SVG for a page that has the style sheet below; no library, no script."""
+"""The report of a run: one HTML file that needs nothing else, for light and dark pages."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class Trainer:
             self.costs,
             [example.treebank for example in self.corpus.examples],
             budget=settings.cost,
-            most=settings.sentences,
+            max_batch_size=settings.sentences,
             seed=self.recipe.seed,
             epoch=epoch,
         )

@@ -1,1 +1,1 @@
-"""From words to a contextual vector a token: pretrained encoders and one that needs no download."""
+"""From words to a contextual vector per token: pretrained encoders and one that needs no download."""

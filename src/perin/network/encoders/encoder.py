@@ -1,8 +1,4 @@
-"""Encoders of the BERT family (BERT, MiniLM, RoBERTa, XLM-R) on packed subwords.
-
-The same function as in Hugging Face's ``transformers``, whose weights it takes, but nothing is computed for padding,
-dropout is cheap on a CPU, and the large library is not imported.
-"""
+"""The encoder of a network, whichever its settings name: pretrained, or our own that needs no download."""
 
 from __future__ import annotations
 

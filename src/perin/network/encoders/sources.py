@@ -116,7 +116,7 @@ def first_position(config: Mapping[str, Any]) -> int:
 
 
 def longest_input(config: Mapping[str, Any]) -> int:
-    """The most subwords, special symbols included, that an encoder takes."""
+    """The longest input of an encoder in subwords, special symbols included."""
     return int(config.get("max_position_embeddings") or 512) - first_position(config)
 
 

@@ -60,7 +60,7 @@ class SubwordTokenizer:
     def __call__(
         self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> list[tuple[Ints, Ints, Ints]]:
-        """Of each sentence the subword ids [S], and pairs of a subword and a token that belong together, as two arrays.
+        """The subword ids [S] of each sentence, and pairs of a subword and a token that belong together, as two arrays.
 
         ``spans`` are the character ranges of each sentence's tokens, in order and without overlap.
         """

@@ -262,7 +262,7 @@ def _compare_umr(gold: Graph, system: Graph, seconds: float) -> Comparison:
 
 
 def _words(graph: Graph, gold: Graph) -> dict[int, set[int]]:
-    """By node the words of the gold sentence that it is aligned to; none where the texts differ."""
+    """The words of the gold sentence that each node is aligned to; none where the texts differ."""
     if not graph.input or graph.input != gold.input:
         return {}
     ranges = read_head(own_fields(gold).get("head", ())).ranges

@@ -117,7 +117,7 @@ def _yields(content: Items, numbers: dict[Hashable, int]) -> list[int]:
 
 
 def _depths(count: int, edges: Iterable[EdgeItem]) -> list[int]:
-    """By node the length of the longest path to it; nodes on cycles and below them are taken as they come."""
+    """The length of the longest path to each node; nodes on cycles and below them are taken as they come."""
     children: dict[int, list[int]] = {}
     open_parents = [0] * count
     for source, target, _ in edges:

@@ -27,11 +27,6 @@ from perin.scoring.solver.problem import AssignmentProblem, Incumbent, Level, So
 from perin.scoring.solver.program import Proof, TooLargeError, building_steps
 from perin.scoring.solver.search import Branching
 
-# The search as a whole: branching first, which settles most pairs of graphs, then linear programs. Graphs that are too
-# large for a search within the memory of a small machine get a rough correspondence, by labels and neighbours, that is
-# never called proven.
-
-
 CASES = 40
 """Cases that branching looks at before linear programs take over: about as much work as the first program."""
 DEMANDING_CASES = 3
@@ -40,7 +35,7 @@ DEMANDING_CASES = 3
 
 CELLS = 4_000_000
 ARC_PAIRS = 1_000_000
-"""The most pairs of nodes, and of edges, that are searched; each takes some hundred bytes."""
+"""Limits on the pairs of nodes, and of edges, that are searched; each takes some hundred bytes."""
 
 
 def best_correspondence(

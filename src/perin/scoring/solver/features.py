@@ -24,7 +24,7 @@ Arc: TypeAlias = tuple[int, int, Hashable]
 
 
 TABLE = 4_000_000
-"""The most numbers that a table of nodes and properties may have."""
+"""Limit on the size of a table of nodes and properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class Dominance:
 
 _OVERLAP = 2e11
 _TABLE = 4e7
-"""The most operations that the overlap of yields may take, and the most numbers of a table of nodes and labels."""
+"""Limits on the operations for the overlap of yields, and on the size of a table of nodes and labels."""
 
 
 def ucca_restrictions_fit(gold: Items, system: Items) -> bool:

@@ -18,11 +18,11 @@ from perin.scoring.solver.problem import ArcPairs, AssignmentProblem, Incumbent,
 from perin.scoring.solver.search import climb
 
 ENTRIES = 4_000_000
-"""The most entries that the matrix of a linear program may have: some hundred megabytes."""
+"""Limit on the entries of a linear program's matrix: some hundred megabytes."""
 
 
 class TooLargeError(Exception):
-    """The matrix of a linear program would have more entries than are allowed."""
+    """The matrix of a linear program would have too many entries."""
 
 
 # The constraints of the linear program, as rows of a sparse matrix.

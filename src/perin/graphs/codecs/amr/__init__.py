@@ -49,7 +49,7 @@ class _Block:
     """The line of a string without an end."""
 
     def take(self, line: str, start: int) -> int | None:
-        """Take what of a line belongs to the graph; returns where the graph ends, or None if it goes on."""
+        """Take the part of a line that belongs to the graph; returns where the graph ends, or None if it goes on."""
         for match in _BRACKETS.finditer(line, start):
             if match[0].startswith('"'):
                 self.unclosed = self.unclosed or (None if match["closed"] else self.line + len(self.body))
@@ -252,7 +252,7 @@ def _lay_out(graph: Graph) -> _PenmanTree:
 
 
 def oriented(graph: Graph, top: int) -> dict[int, list[Branch]]:
-    """By node the edges to be written there, such that all nodes can be reached from the top.
+    """The edges to be written at each node, such that all nodes can be reached from the top.
 
     An edge stays at its source unless its source could not be reached otherwise.
     """
@@ -310,7 +310,7 @@ def _anchors(graph: Graph, layout: _PenmanTree) -> str:
 
 
 def _patch(graph: Graph, layout: _PenmanTree, read: Graph) -> dict[str, Any]:
-    """What of a graph is lost when its text is read back without a patch."""
+    """What a graph loses when its text is read back without a patch."""
     wanted, found = mrp.encode(graph), mrp.encode(read)
     names = layout.variables
     patch = _differing(wanted, found, ("tops", "nodes", "edges"))

@@ -1,4 +1,4 @@
-"""UCCA XML, the standard form of the UCCA corpora: a document a passage, or several passages in a ``<corpus>``.
+"""UCCA XML, the standard form of the UCCA corpora: one document per passage, or several passages in a ``<corpus>``.
 
 A unit is a node; the terminals that it spans become its anchors.  The format holds tokens but no text, so the text and
 the characters of each token are written as extra attributes; where they are missing,

@@ -281,7 +281,7 @@ class Documents:
 
     _name: object = None
     _places: dict[str, str] = field(default_factory=dict)
-    """Of each variable of the current document the sentence that defines it."""
+    """The sentence that defines each variable of the current document."""
     _sentences: set[str] = field(default_factory=set)
     _pointers: list[tuple[str, Finding]] = field(default_factory=list)
 

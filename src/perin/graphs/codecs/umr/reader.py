@@ -102,7 +102,7 @@ class _Draft:
     labels: dict[str, str | None] = field(default_factory=dict)
     branches: list[_Branch] = field(default_factory=list)
     known: list[int] = field(default_factory=list)
-    """Of each branch, how many variables were defined before it."""
+    """How many variables were defined before each branch."""
     is_whole: bool = True
 
 
