@@ -1,27 +1,30 @@
 """What UMR keeps: files read, written and read again, and graphs through the framework and back.
 
-python benchmarks/umr.py ../shared/data [--treebanks umr-ces umr-eng] [--limit 5000]
+python benchmarks/umr.py ../shared/data [--treebanks umr-ces umr-eng] [--limit 2000]
 
 For every file of a treebank: the sentences whose graph differs after reading, writing and reading (all of them), and
 what ``perin validate`` finds; then F1 of each item type after the round trip with the rules of the file itself and our
-own tokens (the first ``--limit`` graphs that have nodes), and the graphs that differ.
+own tokens (all graphs that have nodes, or the first ``--limit``), the graphs that differ, and why.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from machine import describe
 
+from perin.frameworks import framework
 from perin.frameworks.roundtrip import roundtrip
+from perin.frameworks.umr import ATTRIBUTES
 from perin.graphs import Graph, dump, dumps, findings, load, loads
 from perin.graphs.codecs.umr import Documents, own_fields
 from perin.graphs.faults import Tolerant
+from perin.text.tokenizer import tokenize
 
 _CHUNK = 2000
 TYPES = ("tops", "labels", "properties", "anchors", "edges", "all")
@@ -31,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder of treebanks")
     parser.add_argument("--treebanks", nargs="*", default=["umr-ces", "umr-eng"], metavar="NAME")
-    parser.add_argument("--limit", type=int, default=5000, help="graphs of each file for the round trip")
+    parser.add_argument("--limit", type=int, help="graphs of each file for the round trip (default: all)")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     arguments = parser.parse_args()
     print(describe())
@@ -67,7 +70,7 @@ def rewrite(path: Path) -> None:
     print(f"| {name} | {count:,} | {different:,} | {kinds['error']:,} | {kinds['note']:,} |", flush=True)
 
 
-def encode(path: Path, limit: int, jobs: int) -> None:
+def encode(path: Path, limit: int | None, jobs: int) -> None:
     """Print the scores of the graphs of a file after the way through the framework and back."""
     graphs = [graph for graph in islice(load(path, report=Tolerant()), limit) if len(graph)]
     with tempfile.TemporaryDirectory() as folder:
@@ -76,9 +79,28 @@ def encode(path: Path, limit: int, jobs: int) -> None:
     tallies = report.result.total.tallies
     figures = " | ".join(f"{100 * tallies[name].f1:.2f}" if tallies[name].g else "-" for name in TYPES)
     name = f"{path.parent.name} {path.name.split('.')[0]}"
-    ids = [item["id"] for item in report.differences if {*item["missing"], *item["surplus"]} != {"anchors"}]
-    shown = f" ({', '.join(ids[:3])})" if ids else ""
-    print(f"| {name} | {len(graphs):,} | {figures} | {len(report.differences)} | {len(ids)}{shown} |", flush=True)
+    ids = {item["id"] for item in report.differences if {*item["missing"], *item["surplus"]} != {"anchors"}}
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for graph in graphs:
+        if graph.id in ids:
+            reasons[_reason(graph)].append(graph.id)
+    shown = "; ".join(f"{len(found)} {reason} ({', '.join(found[:2])})" for reason, found in reasons.items())
+    differ = f"{len(report.differences)} | {len(ids)}: {shown}" if ids else f"{len(report.differences)} | 0"
+    print(f"| {name} | {len(graphs):,} | {figures} | {differ} |", flush=True)
+
+
+def _reason(graph: Graph) -> str:
+    """Why a graph is not the same after the round trip."""
+    pairs = Counter((node.id, pair.name) for node in graph.nodes for pair in node.properties)
+    form = framework("umr", graph.language)
+    nodes = len(form.simplified(graph).nodes)
+    if any(edge.source == edge.target for edge in graph.edges):
+        return "with an edge from a node to itself"
+    if nodes > form.queries * len(tokenize(graph.input or "", graph.language)):
+        return "with more nodes than queries"
+    if any(count > 1 and name in ATTRIBUTES for (_, name), count in pairs.items()):
+        return "with an attribute twice"
+    return "other"
 
 
 def _chunks(graphs: Iterable[Graph]) -> Iterator[list[Graph]]:

@@ -159,6 +159,7 @@ class Rulebook:
         self.fixed = framework.fixed_edges
         self.least_joint = framework.least_joint
         self.markers = np.array([label in framework.markers for label in vocabulary.edge_labels], dtype=np.bool_)
+        self.has_markers = bool(self.markers.any())
         mended = {rule for mend in framework.mends for rule in mend.rules}
         self._rules = [rule for rule in framework.constraints if rule not in mended]
         self.twin_cost, self._twins = 0.0, [rule for rule in self._rules if isinstance(rule, NoTwins)]
@@ -202,6 +203,8 @@ class Rulebook:
             self.needs.append(Need(rule.incoming, cost(rule.rate), mask, assignable))
             for label in np.flatnonzero(mask).tolist():
                 self.served[rule.incoming][label] |= 1 << number
+        self.loose_needs = _bits(not need.assignable for need in self.needs)
+        """The needs (bits) that are no assignment."""
 
     def _set_roles(self, rules: list[Roles]) -> None:
         self._ends = [(rule, self._mask(rule.labels) * cost(rule.rate)) for rule in rules if rule.of == ".*"]
@@ -271,18 +274,16 @@ class Rulebook:
             price += HARD
         return price
 
-    def prices(self, sources: list[Traits], targets: list[Traits]) -> Floats:
-        """[M, L]: the prices of each label for M pairs of nodes."""
-        own, other = [each.source_costs for each in sources], [each.target_costs for each in targets]
-        found: Floats = np.maximum(np.array(own), np.array(other))
-        for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+    def add_prices(self, prices: Floats, pairs: list[tuple[Traits, Traits]]) -> Floats:
+        """[M, L]: prices of each label for M pairs of nodes, with those of rules about both ends added."""
+        for row, (source, target) in enumerate(pairs):
             if rules := source.of & target.bad:
                 for at, costs in enumerate(self.pair_costs):
                     if rules >> at & 1:
-                        found[row] += costs
+                        prices[row] += costs
             if target.is_constant and (source.barred | target.barred):
-                found[row] += HARD * (source.bars | target.bars)
-        return found
+                prices[row] += HARD * (source.bars | target.bars)
+        return prices
 
 
 _BOOKS: dict[tuple[int, int], tuple[Framework, Vocabulary, Rulebook]] = {}

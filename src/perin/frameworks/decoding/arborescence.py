@@ -24,11 +24,28 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     [2, 0, -1]
     """
     size = len(weights)
+    if roots.sum() == 1 and (parents := _simple_parents(weights, int(roots.argmax()))) is not None:
+        return parents
     extended = np.full((size + 1, size + 1), FORBIDDEN)
     extended[1:, 1:] = weights
     extended[0, 1:] = np.where(roots, _ROOT, FORBIDDEN)
     np.fill_diagonal(extended, FORBIDDEN)
     return _parents(extended)[1:] - 1
+
+
+def _simple_parents(weights: NDArray[np.float64], root: int) -> NDArray[np.int64] | None:
+    """[K]: the best parent of each node if that is a tree; else None."""
+    weights = weights.copy()
+    np.fill_diagonal(weights, 2 * FORBIDDEN)
+    parents: NDArray[np.int64] = weights.argmax(axis=0)
+    parents[root] = root
+    above = parents
+    for _ in range(len(parents).bit_length()):
+        above = above[above]
+    if (above != root).any():
+        return None
+    parents[root] = -1
+    return parents
 
 
 class _Contraction(NamedTuple):

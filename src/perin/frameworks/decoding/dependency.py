@@ -73,42 +73,43 @@ def _coordinate(heads: Ints, children: Ints, scores: Floats, attributes: Scores,
     members = np.zeros(len(heads), dtype=np.bool_)
     if not grammar.member or not grammar.coordinating.any():
         return members
-    likely = np.clip(attributes[:, grammar.member].astype(np.float64), _SMALLEST, 1 - _SMALLEST)
-    plain = np.clip(attributes[:, 0].astype(np.float64), _SMALLEST, 1)
-    gains = np.log(likely) - np.log(plain)
+    likely = np.maximum(attributes[:, grammar.member], _SMALLEST) / np.maximum(attributes[:, 0], _SMALLEST)
+    gains: list[float] = np.log(likely).tolist()
     whole = scores[:, grammar.coordinating].max(axis=1) - scores[:, ~grammar.coordinating].max(axis=1)
     below: dict[int, list[int]] = {}
     for row, head in enumerate(heads.tolist()):
         below.setdefault(head, []).append(row)
-    for row, child in enumerate(children.tolist()):
-        gain, chosen = _best_members(gains, below.get(child, []), grammar.lonely)
-        if whole[row] + gain > 0:
-            members[chosen] = True
-            scores[row, ~grammar.coordinating] = 4 * BARRED
-        else:
-            scores[row, grammar.coordinating] = 4 * BARRED
+    coordinations = np.zeros(len(heads), dtype=np.bool_)
+    for row, (child, gain) in enumerate(zip(children.tolist(), whole.tolist(), strict=True)):
+        more, chosen = _best_members(gains, below.get(child, []), grammar.lonely)
+        if gain + more > 0:
+            members[chosen] = coordinations[row] = True
+    scores[coordinations[:, None] != grammar.coordinating] = 4 * BARRED
     return members
 
 
-def _best_members(gains: Floats, rows: list[int], lonely: float) -> tuple[float, list[int]]:
+def _best_members(gains: list[float], rows: list[int], lonely: float) -> tuple[float, list[int]]:
     """What it gains that the parent of these edges is a coordination, and which of them lead to its members."""
     chosen = [row for row in rows if gains[row] > 0]
-    gain = float(gains[chosen].sum())
+    gain = sum([gains[row] for row in chosen])
     if len(chosen) >= 2:
         return gain, chosen
-    two = sorted(rows, key=lambda row: -gains[row])[:2]
-    pair = float(gains[two].sum())
-    return (pair, two) if len(two) == 2 and pair > gain - lonely else (gain - lonely, chosen)
+    if len(rows) >= 2:
+        two = sorted(rows, key=lambda row: -gains[row])[:2]
+        pair = gains[two[0]] + gains[two[1]]
+        if pair > gain - lonely:
+            return pair, two
+    return gain - lonely, chosen
 
 
 def _label_tree(heads: Ints, members: Bools, scores: Floats, grammar: Grammar) -> list[int]:
     """The labels of the tree's edges; what is unique is assigned among the edges of a head that lead to no member."""
-    best: Ints = scores.argmax(axis=1)
-    labels: list[int] = best.tolist()
+    labels: list[int] = scores.argmax(axis=1).tolist()
+    once = grammar.once.tolist()
     taken: dict[tuple[int, int], int] = {}
     crowded: set[int] = set()
     for row, (head, label) in enumerate(zip(heads.tolist(), labels, strict=True)):
-        if grammar.once[label] and not members[row] and taken.setdefault((head, label), row) != row:
+        if once[label] and not members[row] and taken.setdefault((head, label), row) != row:
             crowded.add(head)
     for head in crowded:
         rows = np.flatnonzero((heads == head) & ~members)

@@ -19,12 +19,14 @@ def merge_twins(prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[P
     A twin goes if that it exists is less probable than gold's rate of twins allows; its edges become those of the node
     that stays, where they are more probable.
     """
-    groups: dict[str, list[int]] = {}
-    for node, traits in enumerate(book.traits(nodes)):
-        if traits.stem:
-            groups.setdefault(traits.stem, []).append(node)
-    if len(groups) == len(nodes.labels):
+    stems = [traits.stem for traits in book.traits(nodes)]
+    named = [stem for stem in stems if stem]
+    if len(set(named)) == len(named):
         return prediction, nodes
+    groups: dict[str, list[int]] = {}
+    for node, stem in enumerate(stems):
+        if stem:
+            groups.setdefault(stem, []).append(node)
     gone: dict[int, int] = {}
     places = _places(prediction, nodes)
     null = prediction.labels[:, 0].tolist()

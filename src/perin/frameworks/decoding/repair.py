@@ -46,10 +46,11 @@ def choose_roles(
     faults = choice.find_faults(0.0)
     if faults:
         repair(choice, faults)
-    joined = choice.join()
+    joined, whole = choice.join()
     if not faults and not joined:
         return structure, labels
-    choice.prune()
+    if faults or not whole:
+        choice.prune()
     return choice.arrays()
 
 
@@ -73,9 +74,9 @@ def repair(choice: RoleChoice, faults: Faults) -> None:
         entering = ((source, (target, label)) for (source, target), own in choice.edges.items() for label in own)
         sources.update(source for source, role in entering if role in crowded)
     _label_sources(choice, sources, settled, loose)
-    if not book.fixed:
-        for node, number in choice.find_faults(0.0).lacking:
-            if not book.needs[number].assignable and choice.keep[node]:
+    if book.loose_needs and not book.fixed:
+        for node, number in choice.lacking(book.loose_needs):
+            if choice.keep[node]:
                 _fill(choice, node, number)
 
 
@@ -224,7 +225,7 @@ def _serve(choice: RoleChoice, number: int, rows: list[int], settled: set[Pair],
                 taken.add(pair[1 - end])
     serving = np.flatnonzero(need.mask)
     pairs = [(partner, row) if end else (row, partner) for row in rows for partner in partners]
-    gains = choice.gains(pairs)[:, serving]
+    gains = choice.gains(pairs, serving)
     best = serving[gains.argmax(axis=1)].reshape(len(rows), -1)
     gains = gains.max(axis=1).reshape(len(rows), -1)
     top = gains.max(axis=1, keepdims=True)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.heads import Bools, Prediction
+from perin.contract.heads import Bools, Ints, Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
 from perin.frameworks.rulebook import BARRED, HARD, Floats, Rulebook, Traits, cost
@@ -25,7 +25,7 @@ Pair: TypeAlias = tuple[int, int]
 
 _SMALLEST = 1e-9
 _CHUNK = 16
-"""How many pairs are looked at first when parts are joined."""
+"""How many pairs are looked at together when parts are joined."""
 _LOOKED_AT = 256
 """How many are looked at as long as one of them might be better than the best so far."""
 _PASSES = 8
@@ -112,63 +112,89 @@ class RoleChoice:
                 faults.torn.extend((node, at) for at in torn)
         return faults
 
-    def gains(self, pairs: list[Pair], prices: Floats | None = None) -> Floats:
-        """[M, L]: what each label of each pair gains over no edge.
+    def lacking(self, needs: int) -> list[tuple[int, int]]:
+        """The nodes that lack something, of those needs (bits), and the numbers of the needs."""
+        served = [0] * len(self.keep)
+        by_source, by_target = self.book.served[False], self.book.served[True]
+        for (source, target), labels in self.edges.items():
+            for label in labels:
+                served[source] |= by_source[label]
+                served[target] |= by_target[label]
+        found = []
+        for node, traits in enumerate(self.traits):
+            if self.keep[node] and (lack := traits.needs & needs & ~served[node]):
+                found += [(node, number) for number in range(len(self.book.needs)) if lack >> number & 1]
+        return found
+
+    def gains(self, pairs: list[Pair], columns: Ints | None = None) -> Floats:
+        """[M, L]: what each label of each pair gains over no edge; ``columns``: of these labels only.
 
         That is ``logit p + log q - log max q`` where p is the probability of an edge and q that of its label, less what
-        rules about its ends say against it (``prices``: [M, L], if they are known).
+        rules about its ends say against it.
         """
+        return self._gains(pairs, self.prices(pairs), columns)
+
+    def _gains(self, pairs: list[Pair], prices: Floats, columns: Ints | None = None) -> Floats:
         sources, targets = np.array(pairs, dtype=np.int64).T
-        scores = np.log(np.maximum(self.prediction.edge_labels[sources, targets].astype(np.float64), _SMALLEST))
-        if self.book.markers.any():
-            scores[:, self.book.markers] = -np.inf
-        gains = scores - scores.max(axis=1, keepdims=True)
+        scores = np.maximum(self.prediction.edge_labels[sources, targets], _SMALLEST)
+        if self.book.has_markers:
+            scores[:, self.book.markers] = 0.0
+        best = scores.max(axis=1, keepdims=True)
+        if columns is not None:
+            scores, prices = scores[:, columns], prices[:, columns]
+        with np.errstate(divide="ignore"):
+            gains: Floats = np.log((scores / best).astype(np.float64))
         gains += odds(self.prediction.presence[sources, targets])[:, None]
-        gains -= self.prices(pairs) if prices is None else prices
+        gains -= prices
         np.maximum(gains, 2 * BARRED, out=gains)
         gains[~self.allowed[sources, targets]] = 2 * BARRED
-        found: Floats = gains
-        return found
+        return gains
 
     def prices(self, pairs: list[Pair]) -> Floats:
         """[M, L]: what rules about their ends say against each label of each pair."""
-        return self.book.prices([self.traits[node] for node, _ in pairs], [self.traits[node] for _, node in pairs])
+        ends = np.array(pairs, dtype=np.int64)
+        source_costs, target_costs = self._costs
+        found: Floats = np.maximum(source_costs[ends[:, 0]], target_costs[ends[:, 1]])
+        return self.book.add_prices(found, [(self.traits[source], self.traits[target]) for source, target in pairs])
+
+    @cached_property
+    def _costs(self) -> tuple[Floats, Floats]:
+        """[K, L] each: what rules say against roles that leave a node, and against those that lead to it."""
+        out, into = zip(*((each.source_costs, each.target_costs) for each in self.traits), strict=True)
+        return np.array(out), np.array(into)
 
     @cached_property
     def absence(self) -> Floats:
         """[K]: what leaving out a node gains, its edges apart."""
         return -odds(1 - self.prediction.labels[:, 0])
 
-    def join(self) -> bool:
-        """Join parts by the most probable edges that obey; whether any was added.
+    def join(self) -> tuple[bool, bool]:
+        """Join parts by the most probable edges that obey; whether any was added, and whether the graph is whole.
 
         A soft rule may be broken if that costs less than two parts do.  The best edge comes next; a label never adds to
         the odds of its edge, so most pairs need not be looked at to know it.
         """
         least = self.book.least_joint
         if self.book.fixed or least >= 0.5:
-            return False
+            return False, True
         part = self._parts()
         count = len({part[node] for node, kept in enumerate(self.keep) if kept})
         if count < 2:
-            return False
+            return False, True
         pairs, chances = self._between(np.array(part), least)
         used_out = {(source, label) for (source, _), labels in self.edges.items() for label in labels}
         used_in = {(target, label) for (_, target), labels in self.edges.items() for label in labels}
         heap: list[tuple[float, int, int]] = []
-        rows: list[Floats] = []
-        added, chunk = False, _CHUNK
+        rows: dict[int, Floats] = {}
+        added, seen = False, 0
         while count > 1:
-            while len(rows) < len(pairs) and (
-                not heap or (len(rows) < _LOOKED_AT and -heap[0][0] < chances[len(rows)])
-            ):
-                start = len(rows)
-                found = self._joints(pairs[start : start + chunk])
-                for best, label in zip(found.max(axis=1).tolist(), found.argmax(axis=1).tolist(), strict=True):
-                    if best > -np.inf:
-                        heappush(heap, (-best, len(rows), label))
-                    rows.append(found[len(rows) - start])
-                chunk *= 4
+            while seen < len(pairs) and (not heap or (seen < _LOOKED_AT and -heap[0][0] < chances[seen])):
+                numbers: list[int] = []
+                while seen < len(pairs) and len(numbers) < _CHUNK:
+                    if part[pairs[seen][0]] != part[pairs[seen][1]]:
+                        numbers.append(seen)
+                    seen += 1
+                self._look_at(pairs, numbers, rows, heap)
             if not heap:
                 break
             _, number, label = heappop(heap)
@@ -188,7 +214,19 @@ class RoleChoice:
             old, new = part[target], part[source]
             part = [new if each == old else each for each in part]
             count, added = count - 1, True
-        return added
+        return added, count < 2
+
+    def _look_at(
+        self, pairs: list[Pair], numbers: list[int], rows: dict[int, Floats], heap: list[tuple[float, int, int]]
+    ) -> None:
+        """Put the best labels of some pairs on the heap."""
+        if numbers:
+            found = self._joints([pairs[number] for number in numbers])
+            best = found.max(axis=1).tolist(), found.argmax(axis=1).tolist()
+            for number, row, gain, label in zip(numbers, found, *best, strict=True):
+                if gain > -np.inf:
+                    rows[number] = row
+                    heappush(heap, (-gain, number, label))
 
     def _between(self, part: NDArray[np.int64], least: float) -> tuple[list[Pair], list[float]]:
         """The pairs that could join two parts, the most probable first, and their log odds."""
@@ -206,7 +244,7 @@ class RoleChoice:
     def _joints(self, pairs: list[Pair]) -> Floats:
         """[M, L]: what each label of pairs gains, minus infinity where two parts are better."""
         prices = self.prices(pairs)
-        gains = self.gains(pairs, prices)
+        gains = self._gains(pairs, prices)
         gains[(prices >= cost(self.book.least_joint)) | (gains <= BARRED)] = -np.inf
         return gains
 

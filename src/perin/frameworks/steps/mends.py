@@ -221,7 +221,10 @@ class _Draft:
         self._free = max(self._nodes, default=-1) + 1
 
     def graph(self) -> Graph:
-        return replace(self._graph, nodes=tuple(self._nodes.values()), edges=tuple(self._edges))
+        nodes, edges = tuple(self._nodes.values()), tuple(self._edges)
+        if nodes == self._graph.nodes and edges == self._graph.edges:
+            return self._graph
+        return replace(self._graph, nodes=nodes, edges=edges)
 
     def _add(self, label: str, extra: Mapping[str, Any] | None, flag: bool = False) -> int:
         self._nodes[self._free] = Node(self._free, label, (FLAG,) if flag else (), extra=extra)
@@ -310,11 +313,17 @@ def _is_entity(graph: Graph, node: Node) -> bool:
 def _cased(graph: Graph, forms: Mapping[str, str]) -> Graph:
     """The graph with the parts of its names as the sentence writes them."""
     names = {node.id for node in graph.nodes if node.label == "name"}
+    if not names:
+        return graph
     parts = {edge.target for edge in graph.edges if edge.source in names and _PART.fullmatch(edge.label or "")}
-    nodes = (
-        replace(node, label=forms.get((node.label or "").lower(), node.label))
-        if node.id in parts and flagged(node)
-        else node
+    written = {
+        node.id: form
         for node in graph.nodes
-    )
+        if node.id in parts
+        and flagged(node)
+        and (form := forms.get((node.label or "").lower(), node.label)) != node.label
+    }
+    if not written:
+        return graph
+    nodes = (replace(node, label=written[node.id]) if node.id in written else node for node in graph.nodes)
     return replace(graph, nodes=tuple(nodes))
