@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from perin.graphs import dumps, load, loads
 from perin.scoring import score
 from perin.scoring.metrics import METRICS
-from perin.scoring.metrics.metric import Tally
+from perin.scoring.result import Tally
 
 PLENTY = 1e6
 GOLD = """

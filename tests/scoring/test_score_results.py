@@ -14,10 +14,8 @@ from perin.graphs.graph import Anchor
 from perin.scoring import reports
 from perin.scoring.evaluation import score_pairs
 from perin.scoring.metrics import METRICS, Comparison
-from perin.scoring.metrics.metric import Tally
-from perin.scoring.reports import differing_items, write_differences
-from perin.scoring.result import Block, GraphScore
-from perin.scoring.statistics import contrast, intervals
+from perin.scoring.reports import contrast, differing_items, intervals, write_differences
+from perin.scoring.result import Block, GraphScore, Tally
 
 TYPES = ["tops", "labels", "properties", "anchors", "edges", "attributes", "all"]
 GOLD = Graph(

@@ -12,7 +12,7 @@ from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_anchors
 from perin.scoring import score
 from perin.scoring.metrics import METRICS
-from perin.scoring.metrics.metric import Tally
+from perin.scoring.result import Tally
 
 TEXT = "Kim sleeps well."
 KIM, SLEEPS, WELL, DOT = (Anchor(0, 3),), (Anchor(4, 10),), (Anchor(11, 15),), (Anchor(11, 16),)

@@ -168,7 +168,7 @@ def _scored(gold: list[Graph], system: list[Graph], arguments: argparse.Namespac
 
 def _texts(results: dict[str, Result]) -> Iterator[str]:
     from perin.scoring import reports
-    from perin.scoring.statistics import contrasts_to_first
+    from perin.scoring.reports import contrasts_to_first
 
     *others, ours = results
     yield reports.overview(results[ours])

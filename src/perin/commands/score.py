@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     """Stop before the work begins if its results could not be given."""
     from perin.scoring.evaluation import check_limits, find_metric
-    from perin.scoring.statistics import check_confidence
+    from perin.scoring.reports import check_confidence
 
     check_limits(arguments.threads, arguments.budget)
     if arguments.confidence is not None:
@@ -144,7 +144,7 @@ def with_progress(graphs: Iterable[GraphScore], total: int) -> Iterable[GraphSco
 
 def _texts(results: Mapping[str, Result], arguments: argparse.Namespace) -> Iterable[str]:
     from perin.scoring import reports
-    from perin.scoring.statistics import contrasts_to_first, intervals
+    from perin.scoring.reports import contrasts_to_first, intervals
 
     if arguments.per_graph:
         for name, result in results.items():

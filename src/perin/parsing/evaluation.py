@@ -22,8 +22,8 @@ from perin.parsing.inference import Parsed
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
 from perin.scoring import Block, score
-from perin.scoring.metrics.metric import Tally
-from perin.scoring.statistics import contrast
+from perin.scoring.reports import contrast
+from perin.scoring.result import Tally
 
 TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all")
 """The types of items that the MRP metric tells apart, and all of them together."""

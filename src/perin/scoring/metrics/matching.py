@@ -12,7 +12,7 @@ from perin.graphs.codecs.umr import own_fields
 from perin.graphs.codecs.umr.reader import VARIABLE, read_head
 from perin.graphs.graph import Graph
 from perin.scoring.items import TYPES, EdgeItem, Items, items, matches
-from perin.scoring.metrics.metric import Comparison, Metric, Tally
+from perin.scoring.result import Comparison, Metric, Tally
 
 # The MRP metric: the official one, and the same without the peculiarities of the official search. ``mrp`` counts the
 # matching items of a correspondence that maximises the official tool's internal count, which differs from the reported

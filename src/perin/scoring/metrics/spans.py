@@ -8,7 +8,7 @@ from typing import TypeAlias
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import normal_anchors, trimmed_runs
 from perin.scoring.items import EdgeItem, Items, items
-from perin.scoring.metrics.metric import Comparison, Metric, Tally
+from perin.scoring.result import Comparison, Metric, Tally
 
 # What identifies a node in the metrics that need no search: the text that it covers.
 
