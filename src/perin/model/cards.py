@@ -16,8 +16,8 @@ _ALL, _CEILING = "all", "ceiling"
 
 SOURCES = {
     "amr-eng": (
-        "The Little Prince v3.0, a part of Bio AMR, chat, questions (QALD)",
-        "public data by its source, no licence file; chat and questions Apache-2.0",
+        "The Little Prince v3.0, a part of Bio AMR, chat, questions (QALD); forums, web logs and news from UMR 3.0",
+        "public data by its source, no licence file; chat and questions Apache-2.0, UMR CC BY-SA 4.0",
     ),
     "amr-zho": ("Chinese AMR of The Little Prince (CAMR v0.1)", "no licence stated"),
     "drg-deu": (
