@@ -70,7 +70,7 @@ def test_a_file_is_parsed_by_its_name(run, tmp_path):
 def test_a_name_of_no_file_is_a_sentence_with_a_hint(run):
     code, out, err = run("notes.txt", "Go.")
     assert (code, ids(out)) == (0, ["1", "2"])
-    assert err == "perin parse: warning: there is no file notes.txt; it is parsed as a sentence\n"
+    assert err == "perin parse: warning: there is no file notes.txt; it is taken for a sentence\n"
 
 
 def test_options_stand_anywhere(run):
@@ -90,6 +90,15 @@ def test_a_framework_that_the_model_does_not_have(run):
     code, out, err = run("Go.", "--framework", "eds,ptg")
     assert (code, out) == (2, "")
     assert "the model has eds-eng, amr-eng, ucca-eng; ptg is none of them" in err
+
+
+def test_the_format_tells_the_framework(run, tmp_path):
+    assert run("Go.", "--to", "penman")[:2] == run("Go.", "--to", "penman", "--framework", "amr")[:2]
+    assert run("Go.", "-o", tmp_path / "x.xml")[0] == 0
+    assert [graph.framework for graph in load(tmp_path / "x.xml")] == ["ucca"]
+    code, _, err = run("Go.", "--to", "penman", "--framework", "eds")
+    assert code == 2
+    assert "the format amr can't hold graphs of eds" in err
 
 
 def test_penman_is_a_name_of_amr(run):

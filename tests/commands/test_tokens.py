@@ -159,3 +159,13 @@ def test_the_verb_starts_without_heavy_packages() -> None:
     heavy = ("torch", "transformers", "numpy", "simplemma", "lemminflect")
     code = f"import sys, perin.commands.tokens; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_name_of_a_file_instead_of_text(capsys, tmp_path):
+    (tmp_path / "notes.txt").write_text("It rains.\nGo.\n")
+    by_name = run(capsys, tmp_path / "notes.txt", "--language", "eng")
+    assert by_name == run(capsys, "-i", tmp_path / "notes.txt", "--language", "eng")
+    assert by_name[1].startswith("0\t2\tIt")
+    code, out, err = run(capsys, "no-such.txt", "--language", "eng")
+    assert (code, err) == (0, "perin tokens: warning: there is no file no-such.txt; it is taken for a sentence\n")
+    assert out

@@ -31,7 +31,7 @@ def written(tmp_path, monkeypatch):
 def test_clean(written, capsys):
     written(SOUND)
     assert main(["validate", "x.mrp"]) == 0
-    assert capsys.readouterr() == ("", "x.mrp: 1 graphs, 0 findings, 0 notes\n")
+    assert capsys.readouterr() == ("", "x.mrp: 1 graph, 0 findings, 0 notes\n")
 
 
 def test_notes_are_no_findings(written, capsys):
@@ -39,7 +39,7 @@ def test_notes_are_no_findings(written, capsys):
     assert main(["validate", "x.mrp"]) == 0
     out, err = capsys.readouterr()
     assert out == "x.mrp:2: graph 3: note: the graph falls into 2 parts\n"
-    assert err == "x.mrp: 2 graphs, 0 findings, 1 notes\n"
+    assert err == "x.mrp: 2 graphs, 0 findings, 1 note\n"
 
 
 def test_each_finding_has_file_line_and_graph(written, capsys):
@@ -89,7 +89,7 @@ def test_json_that_is_no_graph_is_a_finding(written, capsys, line):
     assert main(["validate", "x.mrp"]) == 1
     out, err = capsys.readouterr()
     assert out.startswith("x.mrp:1: ")
-    assert err == "x.mrp: 0 graphs, 1 findings, 0 notes\n"
+    assert err == "x.mrp: 0 graphs, 1 finding, 0 notes\n"
 
 
 def test_an_empty_file(written, capsys):
@@ -106,7 +106,7 @@ def test_the_worst_of_several_files_counts(written, capsys):
     out, err = capsys.readouterr()
     assert out.count("node 0 has no label") == 2
     assert "missing.mrp: no such file" in err
-    assert "good.mrp: 1 graphs" in err
+    assert "good.mrp: 1 graph," in err
 
 
 def test_other_formats_and_folders(tmp_path, monkeypatch, capsys):

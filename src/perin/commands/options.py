@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ from perin.graphs.faults import Finding
 
 SHOWN = 3
 """Findings of one kind that are printed; more are counted."""
+_FILE_NAME = re.compile(r"\S+\.(txt|text|md|conllu|mrp|jsonl|tsv|csv)(\.gz)?", re.IGNORECASE)
 _PARTICULARS = re.compile(r"'[^']*'|\([^)]*\)|\d+(?:\.\d+)?")
 
 
@@ -39,6 +41,17 @@ def frameworks(text: str) -> str | list[str]:
     if not names:
         raise argparse.ArgumentTypeError("expected the name of a framework, such as eds")
     return names[0] if len(names) == 1 else names
+
+
+def is_file(text: str, program: str) -> bool:
+    """Whether a text is the name of a file; says so if it only looks like one."""
+    try:
+        found = os.path.isfile(text)
+    except ValueError:  # NUL characters
+        return False
+    if not found and _FILE_NAME.fullmatch(text):
+        print(f"{program}: warning: there is no file {text}; it is taken for a sentence", file=sys.stderr)
+    return found
 
 
 def graph_format(text: str) -> str:

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from perin.commands.options import add_threads, count, frameworks, output_format
+from perin.commands.options import add_threads, count, frameworks, is_file, output_format
 from perin.errors import InputError, UsageError
 from perin.files import check_distinct
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 STANDARD = "-"
 SAMPLE = 10
 """Sentences whose language is looked at."""
-_FILE_NAME = re.compile(r"\S+\.(txt|text|md|conllu|mrp|jsonl|tsv|csv)(\.gz)?", re.IGNORECASE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--framework",
         type=frameworks,
         metavar="F",
-        help="framework, several with commas between them, or 'all' that the model has (default: its first)",
+        help="framework, several with commas between them, or 'all' (default: the format's, else the model's first)",
     )
     add("--language", metavar="L", help="language of the text, such as eng (default: the model's)")
     add("--to", type=output_format, metavar="FORMAT", help="format to write (default: by the name of the output)")
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     from perin.model.sources import default_model
     from perin.parsing.parser import ALL, LONGEST, Parser
 
-    asked = arguments.framework
+    asked = arguments.framework or _framework_of_format(arguments)
     wanted = asked[0] if isinstance(asked, list) else None if asked == ALL else asked
     parser = Parser.load(
         arguments.model or default_model(wanted, arguments.language),
@@ -82,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         source,
         arguments.output,
         arguments.to or ("text" if shown else None),
-        arguments.framework,
+        asked,
         arguments.language,
         tokens=arguments.tokens is not None,
         split=arguments.split,
@@ -108,7 +105,7 @@ def _source(arguments: argparse.Namespace) -> str | list[str]:
     given = [bool(arguments.texts), arguments.input is not None, arguments.tokens is not None]
     if sum(given) > 1:
         raise UsageError("give TEXT, a file of sentences (-i) or a file of tokens (--tokens), one of them only")
-    files = [text for text in arguments.texts if _is_file(text)]
+    files = [text for text in arguments.texts if is_file(text, "perin parse")]
     if files and len(arguments.texts) == 1:
         arguments.input, arguments.texts = files[0], []
     elif files and files == arguments.texts:
@@ -118,15 +115,17 @@ def _source(arguments: argparse.Namespace) -> str | list[str]:
     return arguments.texts or path
 
 
-def _is_file(text: str) -> bool:
-    """Whether a text is the name of a file; says so if it only looks like one."""
+def _framework_of_format(arguments: argparse.Namespace) -> str | None:
+    """The framework that the format to be written is for; None if it holds several, or all."""
+    from perin.graphs.codecs import FORMATS, codec
+    from perin.parsing.writing import format_of
+
     try:
-        found = os.path.isfile(text)
-    except ValueError:  # NUL characters
-        return False
-    if not found and _FILE_NAME.fullmatch(text):
-        _warn(f"there is no file {text}; it is parsed as a sentence")
-    return found
+        format = arguments.to or format_of(arguments.output)
+    except UsageError:  # told when the output is looked at more closely
+        return None
+    fitting = codec(format).frameworks if format in FORMATS else ()
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def watched(results: Iterable[Parsed], language: str | None) -> Iterator[Parsed]:

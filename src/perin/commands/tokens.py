@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
+from perin.commands.options import is_file
 from perin.errors import InputError, UsageError
 from perin.files import check_distinct, read_lines, read_text, source_name, write_text
 from perin.text.adapters import TOKENIZERS, load_tokenizer
@@ -27,7 +28,7 @@ SAMPLE = 20
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin tokens``."""
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="sentences (default: those of --input)")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="a sentence, or the name of a file")
     parser.add_argument("-i", "--input", metavar="FILE", help="a file of text (default: standard input)")
     parser.add_argument("-o", "--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument(
@@ -52,6 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tokens of all sentences, or write them to a file, which appears when all are written."""
+    if len(arguments.text) == 1 and arguments.input is None and is_file(arguments.text[0], "perin tokens"):
+        arguments.input, arguments.text = arguments.text[0], []
     if arguments.output is None:
         _print(arguments, sys.stdout)
         return 0

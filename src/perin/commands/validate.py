@@ -70,8 +70,9 @@ def _validate(path: str, format: str | None, as_json: bool) -> int:
     count = validate(path, report, format)
     if not count and not severities:
         print(f"perin validate: warning: {path} is empty", file=sys.stderr)
-    summary = f"{path}: {count} graphs, {severities['error']} findings, {severities['note']} notes"
-    print(summary, file=sys.stderr)
+    numbers = {"graph": count, "finding": severities["error"], "note": severities["note"]}
+    counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in numbers.items())
+    print(f"{path}: {counts}", file=sys.stderr)
     return 1 if severities["error"] else 0
 
 
