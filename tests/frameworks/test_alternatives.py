@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.decoding.alternatives import FIELD
-from perin.frameworks.decoding.labels import absolute_rules
+from perin.frameworks.decoding.assembly import FIELD
+from perin.frameworks.decoding.nodes import absolute_rules
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.graphs.graph import Edge, Graph, Node
 

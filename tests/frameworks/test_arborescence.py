@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.frameworks.decoding.arborescence import FORBIDDEN, maximum_arborescence
+from perin.frameworks.decoding.tree import FORBIDDEN, maximum_arborescence
 
 
 def _is_tree(parents: np.ndarray) -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perin.frameworks.decoding.labels import choose_edge_labels
+from perin.frameworks.decoding.structure import choose_edge_labels
 
 NO_MARKERS = np.zeros(3, dtype=bool)
 

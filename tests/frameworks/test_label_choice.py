@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.contract.heads import Prediction
-from perin.frameworks.decoding.labels import Labelling, Ranking, least_loss
+from perin.frameworks.decoding.nodes import Labelling, Ranking, least_loss
 from perin.labels.rules import AbsoluteRule, RuleSpace, parse
 from perin.labels.ruleset import RuleSet
 

@@ -13,7 +13,7 @@ import pytest
 from perin.errors import InputError
 from perin.frameworks.decoding.assembly import choose_properties
 from perin.frameworks.learn import learn_vocabulary
-from perin.frameworks.lexicon import class_name, frame, lexicon, merged, read_vallex
+from perin.frameworks.vocabulary import class_name, frame, lexicon, merged, read_vallex
 from perin.graphs import dump
 from perin.graphs.graph import Property
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.contract.sentence import Sentence, Token
-from perin.frameworks.signatures import Signatures
+from perin.frameworks.vocabulary import Signatures
 from perin.graphs import dumps, findings, loads
 from perin.graphs.graph import Graph, Node
 from perin.graphs.normalisation import isomorphic

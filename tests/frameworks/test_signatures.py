@@ -10,8 +10,7 @@ from perin.frameworks import learn_signatures
 from perin.frameworks.eds import EDS
 from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.ptg import PTG
-from perin.frameworks.signatures import Signatures, count_signatures
-from perin.frameworks.vocabulary import Vocabulary
+from perin.frameworks.vocabulary import Signatures, Vocabulary, count_signatures
 from perin.graphs.graph import Edge, Graph, Node, Property
 
 LEXICAL = EDS.lexical_labels

@@ -125,7 +125,7 @@ def _with_signatures(read: ModelFolder, data: Path) -> ModelFolder:
     from dataclasses import replace
 
     from perin.frameworks import learn_signatures
-    from perin.frameworks.signatures import Signatures
+    from perin.frameworks.vocabulary import Signatures
     from perin.parsing.evaluation import training_graphs
 
     treebanks = dict(read.treebanks)

@@ -8,9 +8,8 @@ import numpy as np
 
 from perin.contract.heads import Bools, Ints, true_columns
 from perin.contract.sentence import Sentence
-from perin.frameworks.lexicon import class_name
 from perin.frameworks.steps import FLAG, flagged
-from perin.frameworks.vocabulary import AttributeClass, Vocabulary
+from perin.frameworks.vocabulary import AttributeClass, Vocabulary, class_name
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import normal_attributes
 from perin.labels.rules import LabelItem, fold

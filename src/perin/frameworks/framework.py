@@ -11,13 +11,17 @@ from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.decoding.alternatives import find_alternatives
-from perin.frameworks.decoding.assembly import assembled, choose_properties, with_probabilities
-from perin.frameworks.decoding.labels import Labelling, absolute_rules, choose_edge_labels
-from perin.frameworks.decoding.nodes import NodeChoice, Nodes, choose_flags
-from perin.frameworks.decoding.readings import merge_twins
+from perin.frameworks.decoding.assembly import assembled, choose_properties, find_alternatives, with_probabilities
+from perin.frameworks.decoding.nodes import (
+    Labelling,
+    NodeChoice,
+    Nodes,
+    absolute_rules,
+    choose_flags,
+    merge_twins,
+)
 from perin.frameworks.decoding.repair import choose_roles
-from perin.frameworks.decoding.structure import Structure, free_structure
+from perin.frameworks.decoding.structure import Structure, choose_edge_labels, free_structure
 from perin.frameworks.rulebook import Rulebook, rulebook
 from perin.frameworks.steps import Step
 from perin.frameworks.steps.mends import Mend

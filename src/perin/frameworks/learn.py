@@ -13,10 +13,17 @@ import numpy as np
 from perin.contract.sentence import Sentence
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
-from perin.frameworks.lexicon import lexicon, merged, read_vallex, usual_prefix
 from perin.frameworks.registry import framework as find_framework
-from perin.frameworks.signatures import count_signatures
-from perin.frameworks.vocabulary import AttributeClass, Lexicon, Vocabulary
+from perin.frameworks.vocabulary import (
+    AttributeClass,
+    Lexicon,
+    Vocabulary,
+    count_signatures,
+    lexicon,
+    merged,
+    read_vallex,
+    usual_prefix,
+)
 from perin.graphs.graph import Graph
 from perin.labels.rules import AbsoluteRule, LabelItem, fold
 from perin.labels.ruleset import RuleSet

@@ -6,8 +6,7 @@ import numpy as np
 
 from perin.contract.heads import Bools, Prediction
 from perin.frameworks.anchoring import Anchoring
-from perin.frameworks.decoding.nodes import Nodes
-from perin.frameworks.decoding.readings import merge_nodes
+from perin.frameworks.decoding.nodes import Nodes, merge_nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.decoding.tree import leaf_words, tree_structure
 from perin.frameworks.framework import Framework

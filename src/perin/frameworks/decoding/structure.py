@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.heads import Bools, Ints, Prediction
+from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
 
 # The most probable set of edges, connected or with few parts.
@@ -125,3 +125,19 @@ def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None =
     of_pairs = scores[pairs[:, 0], pairs[:, 1]]
     best: Ints = (of_pairs if classes is None else np.where(classes, of_pairs, -1.0)).argmax(axis=1)
     return best
+
+
+def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools) -> Bools:
+    """[M, L]: the labels of M pairs, at least one that is no marker each.
+
+    ``scores``: [M, L].  ``markers``: [L], labels that only stand beside another.
+    """
+    chosen = np.zeros(scores.shape, dtype=np.bool_)
+    if not scores.size:
+        return chosen
+    if multilabel:
+        chosen |= scores >= 0.5
+    plain = np.where(markers, -1.0, scores)
+    bare = ~(chosen & ~markers).any(axis=1)
+    chosen[bare, plain[bare].argmax(axis=1)] = True
+    return chosen
