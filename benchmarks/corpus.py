@@ -30,8 +30,7 @@ from machine import describe, memory
 
 import perin
 from perin.bulk.corpus import Progress
-from perin.bulk.processes import Bad
-from perin.bulk.shards import Mark
+from perin.bulk.shards import FailedShard, Mark
 from perin.graphs.codecs import load
 from serving import SENTENCES
 
@@ -53,8 +52,8 @@ class Clock(Progress):
     def __init__(self) -> None:
         self.shards: list[tuple[float, int]] = []
 
-    def shard(self, result: Mark | Bad) -> None:
-        if isinstance(result, Bad):
+    def shard(self, result: Mark | FailedShard) -> None:
+        if isinstance(result, FailedShard):
             raise SystemExit(result.reason)
         self.shards.append((time.perf_counter(), result.parsed))
 

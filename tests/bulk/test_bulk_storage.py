@@ -8,13 +8,13 @@ import os
 import pytest
 
 from perin.bulk import storage
-from perin.bulk.storage import Held, LocalFolder, expanded, folder, open_file, size_of
+from perin.bulk.storage import LocalFolder, LockedError, expand_paths, open_file, open_folder, size_of
 from perin.errors import InputError, UsageError
 
 
 @pytest.fixture(params=["local", "remote"])
 def place(request, tmp_path):
-    return folder(f"{'file://' if request.param == 'remote' else ''}{tmp_path / 'out'}")
+    return open_folder(f"{'file://' if request.param == 'remote' else ''}{tmp_path / 'out'}")
 
 
 def test_a_file_appears_when_it_is_whole(place):
@@ -37,7 +37,7 @@ def test_one_at_a_time(tmp_path):
     first, second = LocalFolder(str(tmp_path)), LocalFolder(str(tmp_path))
     with first.create("a") as file:
         file.write(b"1")
-        with pytest.raises(Held), second.create("a"):
+        with pytest.raises(LockedError), second.create("a"):
             pass
     with second.create("a") as file:
         file.write(b"2")
@@ -95,22 +95,22 @@ def test_writing_where_nothing_can_be_written(tmp_path):
 def test_globs(tmp_path, prefix):
     for name in ("b.txt", "a.txt", "c.md"):
         (tmp_path / name).touch()
-    found = expanded([f"{prefix}{tmp_path}/*.txt", f"{prefix}{tmp_path}/a.txt", f"{prefix}{tmp_path}/c.md"])
+    found = expand_paths([f"{prefix}{tmp_path}/*.txt", f"{prefix}{tmp_path}/a.txt", f"{prefix}{tmp_path}/c.md"])
     assert found == [f"{prefix}{tmp_path}/{name}" for name in ("a.txt", "b.txt", "c.md")]
     with pytest.raises(InputError, match="no file matches"):
-        expanded([f"{prefix}{tmp_path}/*.tsv"])
+        expand_paths([f"{prefix}{tmp_path}/*.tsv"])
     with pytest.raises(InputError, match="no such file"):
-        expanded([f"{prefix}{tmp_path}/x.tsv"])
+        expand_paths([f"{prefix}{tmp_path}/x.tsv"])
 
 
 def test_names_that_look_like_globs(tmp_path):
     (tmp_path / "a[1].txt").touch()
-    assert expanded([f"{tmp_path}/a[1].txt"]) == [f"{tmp_path}/a[1].txt"]
+    assert expand_paths([f"{tmp_path}/a[1].txt"]) == [f"{tmp_path}/a[1].txt"]
 
 
 def test_folders_are_no_input(tmp_path):
     with pytest.raises(InputError, match="is a folder; name its files"):
-        expanded([str(tmp_path)])
+        expand_paths([str(tmp_path)])
 
 
 @pytest.mark.parametrize("prefix", ["", "file://"])
@@ -122,4 +122,4 @@ def test_files_that_are_not_there(tmp_path, prefix):
 
 def test_an_unknown_kind_of_store():
     with pytest.raises(UsageError, match="can't reach nonsense://x"):
-        folder("nonsense://x")
+        open_folder("nonsense://x")

@@ -192,7 +192,7 @@ def test_actors_leave_a_core_unclaimed(monkeypatch, free, workers, tasks, expect
             return {"CPU": float(free)} if free else {}
 
     monkeypatch.setattr(cluster, "_ray", lambda: Cluster)
-    count, cores = cluster.room(workers, tasks)
+    count, cores = cluster.capacity(workers, tasks)
     assert (count, cores) == expected
     assert free == 0 or count * cores <= free - 1
 

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from perin.bulk.plan import Settings
-from perin.bulk.processes import ATTEMPTS, Bad
-from perin.bulk.shards import Job, Loader, Mark, ModelLoader, mrp_lines, parse_stream
-from perin.bulk.storage import Held
+from perin.bulk.shards import ATTEMPTS, FailedShard, Job, Loader, Mark, ModelLoader, mrp_lines, parse_stream
+from perin.bulk.storage import LockedError
 from perin.errors import InputError, MissingDependencyError, PerinError, UsageError
 
-_PATIENCE = 0.5
+_POLL_SECONDS = 0.5
 """Seconds between looks at shards that other runs hold."""
-_PLACE = re.compile(r"(?:ray://)?([^:/]+):(\d{1,5})")
-_CONNECTION = 10.0
+_HOST_AND_PORT = re.compile(r"(?:ray://)?([^:/]+):(\d{1,5})")
+_CONNECT_SECONDS = 10.0
 """Seconds in which a cluster must answer."""
 BATCH = 256
 """Rows that a :class:`RayParser` gets at once by default."""
@@ -28,7 +27,7 @@ BATCH = 256
 
 def parse_on_cluster(
     job: Job, shards: Sequence[int], workers: int | None, address: str | None, progress: Callable[[int], None]
-) -> Iterator[Mark | Bad]:
+) -> Iterator[Mark | FailedShard]:
     """Do shards with actors of a Ray cluster (None: the one of this machine, else a new one on it).
 
     All machines of the cluster must reach the files and the folder by the same names.  An actor that dies is replaced
@@ -38,18 +37,18 @@ def parse_on_cluster(
     own = not ray.is_initialized()
     if own:
         _connect(ray, address)
-    pool = _Pool(ray, job, deque(shards), progress)
+    pool = _ActorPool(ray, job, deque(shards), progress)
     try:
-        pool.fill(*room(workers, len(shards)))
+        pool.start(*capacity(workers, len(shards)))
         while pool.busy:
-            yield from pool.news()
+            yield from pool.results()
     finally:
-        pool.dismiss()
+        pool.stop()
         if own:
             ray.shutdown()
 
 
-def room(workers: int | None = None, tasks: int | None = None) -> tuple[int, float]:
+def capacity(workers: int | None = None, tasks: int | None = None) -> tuple[int, float]:
     """How many actors a cluster has room for, at most so many, and how many cores each of them claims.
 
     An actor works on one core but claims less, so that all of them together leave one core unclaimed.  Otherwise the
@@ -70,17 +69,17 @@ class _Actor:
         except PerinError as error:
             self.start_error = error
 
-    def parse(self, shard: int) -> Mark | Bad | PerinError | None:
+    def parse(self, shard: int) -> Mark | FailedShard | PerinError | None:
         """Parse a shard; None if another process holds it."""
         if self.start_error is not None:
             return self.start_error
         try:
             return self.parser.parse(shard)
-        except Held:
-            time.sleep(_PATIENCE)
+        except LockedError:
+            time.sleep(_POLL_SECONDS)
             return None
         except (PerinError, OSError) as error:
-            return Bad(shard, str(error))
+            return FailedShard(shard, str(error))
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class _Task:
     actor: Any
 
 
-class _Pool:
+class _ActorPool:
     """Actors, what each is doing, and the shards that wait."""
 
     def __init__(self, ray: Any, job: Job, waiting: deque[int], progress: Callable[[int], None]) -> None:
@@ -101,12 +100,12 @@ class _Pool:
         self.busy: dict[Any, _Task] = {}
         self.actor = ray.remote(_Actor)
 
-    def fill(self, actors: int, cores: float) -> None:
+    def start(self, actors: int, cores: float) -> None:
         self.actor = self.ray.remote(num_cpus=cores, max_restarts=0)(_Actor)
         for _ in range(actors):
-            self._give(self.actor.remote(self.job))
+            self._assign(self.actor.remote(self.job))
 
-    def news(self) -> Iterator[Mark | Bad]:
+    def results(self) -> Iterator[Mark | FailedShard]:
         """Wait for a result and give out the next shards."""
         ready, _ = self.ray.wait(list(self.busy))
         for reference in ready:
@@ -117,7 +116,7 @@ class _Pool:
                 yield from self._replace(task)
                 continue
             except self.ray.exceptions.RayError as error:
-                result = Bad(task.shard, str(error).strip().splitlines()[-1])
+                result = FailedShard(task.shard, str(error).strip().splitlines()[-1])
             if isinstance(result, PerinError):
                 raise result
             if result is None:
@@ -126,22 +125,22 @@ class _Pool:
                 if isinstance(result, Mark):
                     self.progress(result.parsed + len(result.failures))
                 yield result
-            self._give(task.actor)
+            self._assign(task.actor)
 
-    def _give(self, actor: Any) -> None:
+    def _assign(self, actor: Any) -> None:
         if self.waiting:
             shard = self.waiting.popleft()
             self.busy[actor.parse.remote(shard)] = _Task(shard, actor)
 
-    def _replace(self, task: _Task) -> Iterator[Bad]:
+    def _replace(self, task: _Task) -> Iterator[FailedShard]:
         self.deaths[task.shard] += 1
         if self.deaths[task.shard] == ATTEMPTS:
-            yield Bad(task.shard, f"the process that parsed it died, {ATTEMPTS} times (out of memory?)")
+            yield FailedShard(task.shard, f"the process that parsed it died, {ATTEMPTS} times (out of memory?)")
         else:
             self.waiting.appendleft(task.shard)
-        self._give(self.actor.remote(self.job))
+        self._assign(self.actor.remote(self.job))
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         for task in self.busy.values():
             self.ray.kill(task.actor)
 
@@ -187,7 +186,7 @@ class RayParser:
         ray = _ray()
         if not ray.is_initialized():
             _connect(ray, None)
-        actors, cores = room(workers)
+        actors, cores = capacity(workers)
         strategy = ray.data.ActorPoolStrategy(size=actors)
         return {"compute": strategy, "num_cpus": cores, "batch_format": "pyarrow", "batch_size": BATCH}
 
@@ -228,8 +227,10 @@ def _ray() -> Any:
 
 def _connect(ray: Any, address: str | None) -> None:
     try:
-        if address is not None and (place := _PLACE.fullmatch(address)):
-            socket.create_connection((place[1], int(place[2])), _CONNECTION).close()  # Ray itself waits for minutes
+        if address is not None and (place := _HOST_AND_PORT.fullmatch(address)):
+            socket.create_connection(
+                (place[1], int(place[2])), _CONNECT_SECONDS
+            ).close()  # Ray itself waits for minutes
         ray.init(address=address, logging_level="warning")
     except (OSError, OverflowError, RuntimeError, ValueError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)

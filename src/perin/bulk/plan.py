@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perin.bulk.reading import Extent, Part, kind, measure
-from perin.bulk.storage import Folder, Held, short_names, size_of
+from perin.bulk.storage import Folder, LockedError, short_names, size_of
 from perin.errors import InputError, UsageError
 
 FORMATS = {"mrp": ".mrp", "mrp.gz": ".mrp.gz", "parquet": ".parquet"}
@@ -109,7 +109,7 @@ def agreed_plan(output: str, folder: Folder, paths: Sequence[str], settings: Set
                     file.write(make_plan(paths, settings, shards).encode())
                 else:
                     file.write(folder.read(PLAN))
-        except Held:
+        except LockedError:
             time.sleep(_PATIENCE)
     plan = Plan.decode(folder.read(PLAN), f"{output}/{PLAN}")
     _check(plan, output, paths, settings, shards)

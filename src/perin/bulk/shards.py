@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Protocol
 
 from perin.bulk.plan import Plan, Settings
 from perin.bulk.reading import Record, read_part
-from perin.bulk.storage import Folder, folder
+from perin.bulk.storage import Folder, open_folder
 from perin.errors import InputError, MissingDependencyError, one_line
 from perin.graphs.codecs.mrp import encode_line
 from perin.graphs.graph import Graph
@@ -25,6 +25,8 @@ ROWS = 1024
 """Rows of a Parquet file that are kept in memory and written as one group."""
 
 
+ATTEMPTS = 3
+"""Deaths of a process after which the shard that it parsed is given up."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -60,6 +62,14 @@ class Mark:
             return cls(failures=failures, **data)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
+
+
+@dataclass(frozen=True)
+class FailedShard:
+    """A shard that could not be done, and why."""
+
+    shard: int
+    reason: str
 
 
 @dataclass
@@ -164,16 +174,16 @@ class ShardParser:
     def __init__(self, job: Job, parser: ParsesStreams) -> None:
         self.job = job
         self.parser = parser
-        self.folder = folder(job.output)
+        self.folder = open_folder(job.output)
 
     def parse(self, shard: int, progress: Callable[[int], None] = lambda sentences: None) -> Mark:
-        """Parse a shard, unless that is done; :class:`~perin.bulk.storage.Held` if another process is at it.
+        """Parse a shard, unless that is done; :class:`~perin.bulk.storage.LockedError` if another process is at it.
 
         ``progress`` is called with the number of sentences after each of them.
         """
         plan = self.job.plan
         with self.folder.create(plan.mark(shard)) as lease:
-            done = finished(self.folder, plan, shard)
+            done = finished_mark(self.folder, plan, shard)
             if done is None:
                 done = Mark(shard)
                 with self.folder.create(plan.name(shard)) as file, WRITERS[plan.settings.format](file) as write:
@@ -207,7 +217,7 @@ class ShardParser:
         return self.parser.language(settings.frameworks, settings.language)
 
 
-def finished(place: Folder, plan: Plan, shard: int) -> Mark | None:
+def finished_mark(place: Folder, plan: Plan, shard: int) -> Mark | None:
     """What the mark of a shard says if the shard is done."""
     if place.size(plan.mark(shard)) is None:
         return None

@@ -26,7 +26,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-class Held(Exception):
+class LockedError(Exception):
     """Another process is writing this file."""
 
 
@@ -43,7 +43,10 @@ class Folder(Protocol):
         """What a file holds."""
 
     def create(self, name: str) -> contextlib.AbstractContextManager[BinaryIO]:
-        """Open a new file, which appears when the block ends without error; :class:`Held` if another process does."""
+        """Open a new file, which appears when the block ends without error.
+
+        :class:`LockedError` if another process is writing it.
+        """
 
     def sweep(self, name: str) -> None:
         """Remove what killed processes have left of a file that is complete now."""
@@ -110,7 +113,7 @@ class LocalFolder:
                 same = os.path.samestat(os.fstat(file.fileno()), os.stat(temporary))
             except BlockingIOError:
                 file.close()
-                raise Held(name) from None
+                raise LockedError(name) from None
             except FileNotFoundError:
                 same = False
             except OSError:  # a file system without locks
@@ -169,7 +172,7 @@ class RemoteFolder:
         """See :class:`Folder`."""
 
 
-def folder(path: str) -> Folder:
+def open_folder(path: str) -> Folder:
     """The folder at a path or URL, made if it is not there."""
     return RemoteFolder(path) if is_remote(path) else LocalFolder(path)
 
@@ -179,7 +182,7 @@ def is_remote(path: str) -> bool:
     return "://" in path
 
 
-def expanded(patterns: Sequence[str]) -> list[str]:
+def expand_paths(patterns: Sequence[str]) -> list[str]:
     """The files that paths, URLs and globs stand for, those of one glob in the order of their names, each once."""
     found: dict[str, None] = {}
     for pattern in patterns:

@@ -81,8 +81,7 @@ def _bar() -> Progress:
     from tqdm import tqdm
 
     from perin.bulk.corpus import Progress
-    from perin.bulk.processes import Bad
-    from perin.bulk.shards import Mark
+    from perin.bulk.shards import FailedShard, Mark
 
     class Bar(Progress):
         """Sentences of all shards on a terminal."""
@@ -95,8 +94,8 @@ def _bar() -> Progress:
         def sentences(self, count: int) -> None:
             self.bar.update(count)
 
-        def shard(self, result: Mark | Bad) -> None:
-            if isinstance(result, Bad):
+        def shard(self, result: Mark | FailedShard) -> None:
+            if isinstance(result, FailedShard):
                 tqdm.write(f"perin parse-corpus: shard {result.shard}: {result.reason}", file=sys.stderr)
             self.done += isinstance(result, Mark)
             self.bar.set_postfix_str(f"shards {self.done}/{self.shards}")

@@ -19,17 +19,22 @@ from starlette.middleware.cors import CORSMiddleware
 import perin
 from perin.errors import PerinError, UsageError
 from perin.serving import udpipe
-from perin.serving.description import NDJSON, READING, TEXT, WORK, described, options_in_address
 from perin.serving.guard import Guard, problem
 from perin.serving.pool import FailedError, RefusedError, UnavailableError
 from perin.serving.requests import (
     MOST_ALTERNATIVES,
+    NDJSON,
+    READING,
+    TEXT,
+    WORK,
     ConvertBody,
     DrawBody,
     ParseBody,
     ScoreBody,
     ValidateBody,
     ViewBody,
+    described,
+    options_in_address,
     units_of,
     units_of_lines,
 )

@@ -19,9 +19,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from perin.errors import PerinError, UsageError
 from perin.graphs.codecs import FORMATS
-from perin.serving.description import READING, TEXT, WORK, described
 from perin.serving.pool import RefusedError
-from perin.serving.requests import check_limits
+from perin.serving.requests import READING, TEXT, WORK, check_limits, described
 from perin.serving.service import Choice, Service, Settings, Unit, by_language
 from perin.serving.tools import check_text_format
 from perin.text import split_sentences
