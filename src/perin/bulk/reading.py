@@ -1,8 +1,8 @@
-r"""Sentences from the files of a corpus, from the middle of a file too.
+r"""Read the sentences of a corpus, from any part of its files.
 
-Text has a sentence a line, JSON lines (``.jsonl``, ``.json``, ``.mrp``) an object a line, CoNLL-U a block and Parquet
-a row.  All but Parquet may be compressed with gzip, which is told by content.  A part of a file is a range of its bytes
-(before compression) or of its rows.
+A sentence is a line of text, an object of JSON lines (``.jsonl``, ``.json``, ``.mrp``), a block of CoNLL-U or a row of
+Parquet.  All but Parquet may be gzipped, which is seen by content, not by name.  A part of a file is a range of its
+bytes (before compression) or of its rows.
 """
 
 from __future__ import annotations

@@ -268,7 +268,7 @@ def _gzipped_mrp(file: BinaryIO) -> Iterator[Write]:
 
 @contextlib.contextmanager
 def _parquet(file: BinaryIO) -> Iterator[Write]:
-    """One row a sentence; ``graphs`` are lines of MRP, ``error`` is null where all went well."""
+    """One row per sentence; ``graphs`` are lines of MRP, ``error`` is null where all went well."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -1,1 +1,1 @@
-"""The command line: one module a verb, each a thin skin over a function that Python users call too."""
+"""The command line: one module per verb, each a thin skin over a function that Python users call too."""

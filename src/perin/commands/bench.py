@@ -1,6 +1,6 @@
-"""Measure the speed of a model: sentences and tokens a second, latency, start-up time, memory, and time by part.
+"""Measure the speed of a model: sentences and tokens per second, latency, start-up time, memory, and time by part.
 
-FILE has a sentence a line, or is one of tokens (.conllu) or graphs (.mrp); without it, some English sentences are
+FILE has one sentence per line, or is one of tokens (.conllu) or graphs (.mrp); without it, some English sentences are
 taken.  Reading and writing files is not counted; tokenization is.
 """
 

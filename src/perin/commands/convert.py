@@ -1,7 +1,7 @@
 """Change the format of graphs: read IN, write OUT.
 
-The formats are those that the file names point to, unless they are said; .gz is (de)compressed, - is standard input
-or output (MRP unless said otherwise), and IN can be a folder of files.  Without OUT, but with --to, graphs go to
+The formats are those that the file names point to, unless you say otherwise; .gz is (de)compressed, - is standard input
+or output (MRP by default), and IN can be a folder of files.  Without OUT, but with --to, graphs go to
 standard output.  The first fault in IN, or graph that OUT can't hold, is an error, and then nothing is written; with
 --skip-errors such graphs are reported and left out.  A format holds graphs of its own framework only.
 Exit code: 0 all graphs converted, 1 some left out, 2 nothing could be done.

@@ -1,8 +1,8 @@
 """Draw graphs: as text on the terminal, or to a file (.svg, .html, .png, .pdf, .txt).
 
 Nodes stand over the words that anchor them.  Tops are orange, edges beyond a spanning tree violet, remote edges dashed.
-SVG and PNG show several graphs one below the other, PDF one a page, HTML one at a time with a search.
-With --diff, FILE is gold and SYSTEM is compared with it: what is missing is red and marked -, what is extra blue and +.
+SVG and PNG show several graphs one below the other, PDF one per page, HTML one at a time with a search.
+With --diff, FILE is gold and SYSTEM is compared with it: what is missing is red (-), what is surplus is blue (+).
 PNG and PDF need the optional package typst: pip install 'perin[draw]'.
 """
 

@@ -1,8 +1,8 @@
 """Parse the texts of a treebank with a model and score the graphs against the treebank's, by the exact MRP metric.
 
 The treebank's graphs say which of the model's frameworks and languages are asked for.  A text that can't be parsed is
-told, and counts as a missing graph.  With --against, the graphs of another system for the same texts are scored, too,
-and compared: how much more F1 the model has, the 95 % interval of that (paired bootstrap over graphs) and the
+reported and counts as a missing graph.  With --against, the graphs of another system for the same texts are scored
+too, and compared: how much more F1 the model has, the 95 % interval of that (paired bootstrap over graphs) and the
 probability of so large a difference by chance (paired permutation).  JSON has the keys of 'perin score'.
 """
 

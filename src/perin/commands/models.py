@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin models``."""
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--markdown", action="store_true", help="print a table in Markdown")
-    shape.add_argument("--json", action="store_true", help="print a JSON object a model")
+    shape.add_argument("--json", action="store_true", help="print a JSON object for each model")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,9 +1,9 @@
 """Parse text to graphs: TEXT (a sentence each), a file (its name instead of TEXT, or -i), or standard input.
 
-A file has a sentence a line, whose number is the id of its graph; blank lines are skipped.  Files of tokens (.conllu)
-and of graphs whose texts are to be parsed (.mrp) are told by their names.  Results go to standard output or to a file
-(-o), in the format that its name points to, else as MRP; on a terminal they are drawn.
-A sentence that can't be parsed is reported and the others go on.  Interrupted runs that write MRP go on with --resume.
+A file has one sentence per line; blank lines are skipped, and the id of a graph is the number of its line.  By their
+names, files of tokens (.conllu) and of graphs whose texts are to be parsed (.mrp) are recognized.  Results go to
+standard output or to a file (-o), in the format that its name points to, else as MRP; on a terminal they are drawn.
+A sentence that can't be parsed is reported, and the others are parsed.  --resume continues an interrupted run.
 Exit code: 0 all sentences parsed, 1 some not, 2 nothing could be done.
 """
 
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--probabilities", action="store_true", help="write the probability of each node, edge, label and top")
     add("--empty-on-error", action="store_true", help="write the graph of no words for a sentence that fails")
     add("--time", metavar="DATE", help="date in the graphs (default: today)")
-    add("--resume", action="store_true", help="go on with an interrupted run that wrote MRP to the output")
+    add("--resume", action="store_true", help="continue an interrupted run that wrote MRP to the output")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="tokens of the --rules files (default with --tokens: the .conllu beside each; without: our own)",
     )
-    parser.add_argument("--queries", type=int, metavar="N", help="queries a token (default: the framework's)")
+    parser.add_argument("--queries", type=int, metavar="N", help="queries per token (default: the framework's)")
     add_threads(parser, "processes (default: 1)", 1)
     parser.add_argument("--cache", metavar="FOLDER", help="keep learned rules here for the next time")
     parser.add_argument("-o", "--output", metavar="FILE", help="also write the graphs that came back")

@@ -1,6 +1,6 @@
 """Split text into tokens with lemmas and character ranges.
 
-The text is given as arguments, in a file, or on standard input, one sentence a line; blank lines are skipped.
+The text is given as arguments, in a file, or on standard input, one sentence per line; blank lines are skipped.
 Prints a line for each token: first character, character after the last one, form, lemma; a blank line after a sentence.
 """
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--layout",
         choices=LAYOUTS,
         default="lines",
-        help="lines: one sentence a line; paragraphs: running text, to be split into sentences (default: lines)",
+        help="lines: one sentence per line; paragraphs: running text, to be split into sentences (default: lines)",
     )
     parser.add_argument(
         "--tokens",
