@@ -185,6 +185,11 @@ class Rulebook:
             for label in range(size)
         ]
         """[L]: the bits 2n and 2n + 1 say on which side of the n-th rule about roles apart a label is."""
+        only_once = not (
+            self.needs or self._ends or self._conditional or once[True].any() or vocabulary.signatures.barred
+        )
+        self.ruled = np.flatnonzero((once[False] > 0) | np.array(self.sides, dtype=np.bool_)) if only_once else None
+        """The labels that rules speak of, if no node that has one of them at most can break a rule; else None."""
         self._signatures, self._lexical = vocabulary.signatures, framework.lexical_labels
         self._unlabelled = {step.name for step in framework.steps if isinstance(step, NamedUnlabelled)}
         self._required = framework.required

@@ -42,6 +42,11 @@ def choose_roles(
     ``structure`` and ``labels`` are those of free decoding, not yet joined.  ``allowed``: [K, K], the pairs that may
     have an edge.
     """
+    if book.fixed and book.ruled is not None:
+        ruled = labels[:, book.ruled]
+        sources: list[int] = structure.edges[ruled.any(axis=1), 0].tolist()
+        if len(set(sources)) == ruled.sum():
+            return structure, labels
     choice = RoleChoice(prediction, nodes, traits, book, structure, labels, allowed)
     faults = choice.find_faults(0.0)
     if faults:
