@@ -5,7 +5,7 @@ from __future__ import annotations
 from perin.contract.sentence import Sentence, Token
 from perin.frameworks.amr import AMR
 from perin.frameworks.steps import FLAG
-from perin.frameworks.steps.mends import BoundNouns, EntityNames, LinkedNames, WholeRelations
+from perin.frameworks.steps.mends import BoundNouns, EntityNames, LinkedNames, SubjectPronouns, WholeRelations
 from perin.graphs import Anchor, Edge, Graph, Node, Property, dumps
 from perin.graphs.framework_rules import broken
 
@@ -26,6 +26,12 @@ def restored(nodes: list[Node], edges: list[Edge], text: str) -> Graph:
 
 def penman(graph: Graph) -> str:
     return " ".join(line.strip() for line in dumps([graph], "amr").splitlines() if not line.startswith("#")).strip()
+
+
+def test_pronouns_have_the_form_of_subjects_unless_they_are_strings() -> None:
+    graph = Graph("1", "amr", nodes=(Node(0, "see-01"), Node(1, "her"), Node(2, "it"), Node(3, "us", (FLAG,))))
+    assert [node.label for node in SubjectPronouns().mend(graph, sentence("")).nodes] == ["see-01", "she", "it", "us"]
+    assert SubjectPronouns() in AMR.mends
 
 
 def test_strings_and_proper_nouns_become_persons_with_names() -> None:

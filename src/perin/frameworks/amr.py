@@ -5,7 +5,7 @@ from dataclasses import replace
 from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import NormalEdges, PropertiesAsNodes
-from perin.frameworks.steps.mends import EntityNames
+from perin.frameworks.steps.mends import EntityNames, SubjectPronouns
 from perin.graphs import framework_rules
 from perin.labels.rules import RuleSpace
 
@@ -21,7 +21,7 @@ AMR = Framework(
     owned=True,
     empty="amr-empty",
     constraints=framework_rules.AMR,
-    mends=(EntityNames(),),
+    mends=(EntityNames(), SubjectPronouns()),
 )
 
 CHINESE_AMR = replace(

@@ -96,6 +96,34 @@ class EntityNames:
         return _cased(draft.graph(), {token.form.lower(): token.form for token in sentence.tokens} | proper)
 
 
+SUBJECTS = {
+    **dict.fromkeys(("me", "my", "mine", "myself"), "i"),
+    **dict.fromkeys(("us", "our", "ours", "ourselves"), "we"),
+    **dict.fromkeys(("your", "yours", "yourself", "yourselves"), "you"),
+    **dict.fromkeys(("him", "his", "himself"), "he"),
+    **dict.fromkeys(("her", "hers", "herself"), "she"),
+    **dict.fromkeys(("its", "itself"), "it"),
+    **dict.fromkeys(("them", "their", "theirs", "themselves"), "they"),
+}
+"""What AMR calls the person behind any form of a pronoun; of 2,620 pronouns in gold, two are in another form."""
+
+
+@dataclass(frozen=True)
+class SubjectPronouns:
+    """Writes pronouns in the form that they have as subjects: ``she`` for *her*."""
+
+    rules: tuple[Constraint, ...] = ()
+    last: bool = False
+
+    def mend(self, graph: Graph, sentence: Sentence) -> Graph:
+        """The graph with other labels for some pronouns."""
+        nodes = tuple(
+            replace(node, label=SUBJECTS[node.label]) if node.label in SUBJECTS and not flagged(node) else node
+            for node in graph.nodes
+        )
+        return replace(graph, nodes=nodes)
+
+
 @dataclass(frozen=True)
 class LinkedNames:
     """Takes the link (``wiki``) from nodes that have no name."""
