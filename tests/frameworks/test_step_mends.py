@@ -132,8 +132,9 @@ def test_a_name_belongs_to_its_neighbour() -> None:
         "I gave PETER the book",
     ):
         assert "(b / book :name (n / name :op1" in penman(restored(nodes, edges, text))
-    full = [*edges, Edge(0, 4, "ARG2")]
-    assert "(b / book :name (n / name :op1" in penman(restored(nodes, full, "I gave Peter the book"))
+    assert penman(restored(nodes, [*edges, Edge(0, 4, "ARG2")], "I gave Peter the book")) == given
+    full = restored([*nodes, Node(5, "you")], [*edges, Edge(0, 5, "ARG2")], "I gave Peter the book")
+    assert "(b / book :name (n / name :op1" in penman(full)
 
 
 def test_each_noun_has_a_quantifier() -> None:

@@ -131,6 +131,12 @@ def test_inverse_edges_are_seen_in_their_normal_direction() -> None:
     assert [message for _, message in broken(graph)] == ["node 1 (want-01) has ARG0 2 times"]
 
 
+def test_arguments_of_amr_leave_frames() -> None:
+    nodes, edges = (Node(0, "person"), Node(1, "love-01")), (Edge(0, 1, "ARG1"),)
+    said = [message for _, message in broken(Graph("1", "amr", nodes=nodes, edges=edges, tops=(0,)))]
+    assert said == ["node 0 (person) can't have ARG1"]
+
+
 def test_relation_nodes_are_roles() -> None:
     nodes = (Node(0), Node(1, "see.v.01"), Node(2, "dog.n.01"), Node(3, "Agent"), Node(4, "Agent"))
     edges = [Edge(0, 1, "in"), Edge(0, 2, "in")]

@@ -286,14 +286,19 @@ class _Draft:
             self._nodes[part.id] = replace(part, properties=(*part.properties, FLAG))
 
     def part_name(self, edge: Edge) -> None:
-        """``give-01 :ARG1 (book :name n)`` as ``give-01 :ARG1 book :ARG2 (person :name n)``, if a role is free."""
+        """``give-01 :ARG1 (book :name n)`` as ``give-01 :ARG1 book :ARG2 (person :name n)``, if a role is free.
+
+        A role is also free if whoever has it has another one of the same predicate: nobody gives himself a book.
+        """
         for other in self._edges:
             if other.target == edge.source and _ARGUMENT.fullmatch(other.label or ""):
-                taken = {each.label for each in self._edges if each.source == other.source}
-                role = next((role for role in _ROLES[:3] if role not in taken), None)
+                roles = {each.label: each for each in self._edges if each.source == other.source}
+                role = next((role for role in _ROLES[:3] if role not in roles or _doubled(roles, role)), None)
                 if role is not None:
                     entity = self._add(_ENTITY, self._nodes[edge.target].extra)
                     self._edges[self._edges.index(edge)] = replace(edge, source=entity)
+                    if role in roles:
+                        self._edges.remove(roles[role])
                     self._edges.append(Edge(other.source, entity, role, extra=edge.extra))
                     return
 
@@ -305,6 +310,13 @@ class _Draft:
         roles = _MEMBERS if _COORDINATION.fullmatch(self._nodes[edge.source].label or "") else _ROLES
         role = next((role for role in roles if role not in taken), roles[-1])
         self._edges.append(Edge(edge.source, entity, role, extra=edge.extra))
+
+
+def _doubled(roles: Mapping[str | None, Edge], role: str) -> bool:
+    """Whether the node in this role has an earlier one, too."""
+    return any(
+        roles[earlier].target == roles[role].target for earlier in _ROLES[: _ROLES.index(role)] if earlier in roles
+    )
 
 
 def _is_name_of_another(graph: Graph, edge: Edge, sentence: Sentence) -> bool:
