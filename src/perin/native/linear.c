@@ -160,12 +160,12 @@ TARGET float weigh(float *scores, int64_t n) {
 /* The product of ROWS rows of n numbers and n rows, stride apart, of PANEL numbers for each of some panels, which are
    panel_stride apart. */
 INLINE void products(const float *const left[ROWS], int rows, int panels, int64_t n, const float *right, int64_t stride,
-                     int64_t panel_stride, vector sums[ROWS][2 * PARTS]) {
-    vector sum[ROWS][2 * PARTS];
+                     int64_t panel_stride, vector sums[ROWS][PANELS * PARTS]) {
+    vector sum[ROWS][PANELS * PARTS];
     for (int row = 0; row < rows; row++)
         for (int part = 0; part < panels * PARTS; part++) sum[row][part] = all(0.0f);
     for (int64_t i = 0; i < n; i++, right += stride) {
-        vector factors[2 * PARTS];
+        vector factors[PANELS * PARTS];
         for (int part = 0; part < panels * PARTS; part++)
             factors[part] = load(right + part / PARTS * panel_stride + part % PARTS * LANES);
         for (int row = 0; row < rows; row++) {
@@ -182,7 +182,7 @@ INLINE void products(const float *const left[ROWS], int rows, int panels, int64_
 INLINE void multiply_tile(const float *left, int64_t rows, int panels, int64_t n, int64_t stride, const float *right,
                           int64_t right_stride, float *result, int64_t result_stride) {
     const float *chosen[ROWS];
-    vector sums[ROWS][2 * PARTS];
+    vector sums[ROWS][PANELS * PARTS];
     for (int64_t row = 0; row < ROWS; row++) chosen[row] = left + smaller(row, rows - 1) * stride;
     if (2 * rows > ROWS) products(chosen, ROWS, panels, n, right, right_stride, PANEL, sums);
     else products(chosen, ROWS / 2, panels, n, right, right_stride, PANEL, sums);
@@ -193,15 +193,18 @@ INLINE void multiply_tile(const float *left, int64_t rows, int panels, int64_t n
 /* left [rows, n] times right [n, columns, a multiple of PANEL] to result; the rows of left and of result have strides. */
 TARGET void multiply(const float *left, int64_t rows, int64_t n, int64_t stride, const float *right, int64_t columns,
                      float *result, int64_t result_stride) {
-    const int panels = LEVEL == 2 ? 2 : 1;
     for (int64_t first = 0; first < rows; first += ROWS) {
         const int64_t here = smaller(rows - first, ROWS);
         const float *own = left + first * stride;
         float *target = result + first * result_stride;
-        int64_t column = 0;
-        for (; column + panels * PANEL <= columns; column += panels * PANEL)
-            multiply_tile(own, here, panels, n, stride, right + column, columns, target + column, result_stride);
-        if (column < columns) multiply_tile(own, here, 1, n, stride, right + column, columns, target + column, result_stride);
+        for (int64_t column = 0; column < columns; column += PANELS * PANEL) {
+            const int64_t left_over = (columns - column) / PANEL;
+            if (left_over >= PANELS)
+                multiply_tile(own, here, PANELS, n, stride, right + column, columns, target + column, result_stride);
+            else if (left_over == 2)
+                multiply_tile(own, here, 2, n, stride, right + column, columns, target + column, result_stride);
+            else multiply_tile(own, here, 1, n, stride, right + column, columns, target + column, result_stride);
+        }
     }
 }
 
@@ -286,7 +289,7 @@ INLINE void whole_tile(const struct layer *layer, const uint8_t *inputs, const f
 /* Up to ROWS rows to the results of a panel of outputs of a layer in 32 bits, but for the activation. */
 INLINE void real_tile(const struct layer *layer, const float *x, int64_t rows, int64_t output, float *result) {
     const float *chosen[ROWS];
-    vector sums[ROWS][2 * PARTS];
+    vector sums[ROWS][PANELS * PARTS];
     for (int64_t row = 0; row < ROWS; row++) chosen[row] = x + smaller(row, rows - 1) * layer->inputs;
     products(chosen, ROWS, 1, layer->inputs, (const float *)layer->packed + output * layer->inputs, PANEL, 0, sums);
     for (int64_t row = 0; row < rows; row++) {

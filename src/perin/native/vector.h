@@ -146,6 +146,10 @@ INLINE vector exponential(vector x) {
     result = times_plus(result, rest, all(0.5f));
     result = times_plus(result, rest, all(1.0f));
     result = times_plus(result, rest, all(1.0f));
+#if LEVEL == 2
+    return _mm512_scalef_ps(result, power);
+#else
     const whole_vector exponent = ((whole_vector)shifted - (whole_vector)whole + 127) << 23;
     return result * (vector)exponent;
+#endif
 }
