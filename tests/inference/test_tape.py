@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.inference import tape as tape_module
 from perin.inference.arithmetic import ACTIVATIONS
 from perin.inference.eager import Eager
 from perin.inference.layers import LARGEST_SUM, Linear, Norm, quantize
@@ -132,3 +133,36 @@ def test_nothing_is_read_where_nothing_is():
     tape = Tape()
     accepted = tape.labels(layer, None, tape.given(np.ones((4, 3), np.float32)), np.array([2, 0, 2]), 0.5)
     assert accepted.rows.tolist() in ([0, 2], [1, 3], [0, 1, 2, 3])  # of numbers that are none, but of rows that are
+
+
+@each_level
+@pytest.mark.parametrize("bits", [8, 32])
+@pytest.mark.parametrize("distribution", [False, True])
+@pytest.mark.parametrize(("outputs", "inner"), [(1, 24), (7, 16), (20, 5)])
+def test_pairs(level, bits, distribution, outputs, inner):
+    layer = Linear(random(outputs * inner, 12), random(outputs * inner), bits)
+    lengths, right_lengths = np.array([3, 0, 70, 1]), np.array([5, 2, 33, 0])
+    x, right = random(74, 12), random(40, inner, seed=1)
+    single, places = random(74, outputs, seed=2), (lengths, right_lengths)
+    tape = Tape(level)
+    given_ones = [tape.given(each) for each in (x, single, right)]
+    found = tape.pairs(layer, *given_ones, *places, distribution=distribution)
+    wanted = Eager().pairs(layer, x, single, right, *places, distribution=distribution)
+    for one, two in zip(found, wanted, strict=True):
+        assert one.shape == two.shape
+        assert np.allclose(one, two, rtol=1e-4, atol=1e-5)
+
+
+def test_memory_is_taken_once_for_what_is_used_at_once():
+    """Matrices of a scratch take the place of earlier ones, and what did not fit one block does so the next time."""
+    tape = Tape()
+    size = tape_module._Arena.FIRST // 2
+    tape.new(size, 1)
+    places = set()
+    for _ in range(5):
+        with tape.scratch():
+            places.add(tape.new(size, 1).address)
+            places.add(tape.new(size, 1).address)
+    assert len(places) == 2
+    Tape()
+    assert [len(block) for block in tape_module._arena.blocks] == [tape_module._arena.most]

@@ -196,6 +196,8 @@ class Rulebook:
         has_grammar = any(isinstance(rule, Coordination) for rule in framework.constraints)
         self.grammar = Grammar.of(framework.constraints, vocabulary) if has_grammar else None
         self._traits: dict[tuple[str, bool], Traits] = {}
+        self._costs: dict[tuple[bool, ...], tuple[Floats, list[float]]] = {}
+        self._barred: dict[tuple[str, ...], tuple[Bools, int]] = {}
 
     def _set_needs(self, rules: list[Needs]) -> None:
         self.needs: list[Need] = []
@@ -240,22 +242,18 @@ class Rulebook:
 
     def _make_traits(self, label: str, flag: bool) -> Traits:
         name = constant(label) if flag else "" if label in self._unlabelled else label
-        source, target = np.zeros((2, len(self.labels)))
-        for rule, costs in self._ends:
-            if not matches(rule.source, name):
-                source = np.maximum(source, costs)
-            if not matches(rule.target, name):
-                target = np.maximum(target, costs)
+        source, out = self._end_costs(tuple(not matches(rule.source, name) for rule, _ in self._ends))
+        target, into = self._end_costs(tuple(not matches(rule.target, name) for rule, _ in self._ends))
         lacks = () if flag else self._signatures.bars(label, self._lexical)
-        bars = self._impossible(label) if flag else np.isin(self.labels, lacks)
+        bars, barred = self._bars(self._impossible(label) if flag else lacks)
         stems = [] if flag else [stem for rule in self._twins if (stem := rule.stem(name))]
         return Traits(
-            source.tolist(),
-            target.tolist(),
+            out,
+            into,
             _bits(matches(rule.of, name) for rule in self._conditional),
             _bits(not matches(rule.target, name) for rule in self._conditional),
             _bits(matches(pattern, name) for pattern in self._needy),
-            _bits(bars.tolist()),
+            barred,
             flag,
             label == self._required,
             lacks,
@@ -265,10 +263,28 @@ class Rulebook:
             bars,
         )
 
-    def _impossible(self, value: str) -> Bools:
+    def _end_costs(self, broken: tuple[bool, ...]) -> tuple[Floats, list[float]]:
+        """[L]: the costs of a node at an end of roles that breaks some of the rules; few combinations occur."""
+        if broken not in self._costs:
+            costs = np.zeros(len(self.labels))
+            for (_, more), is_broken in zip(self._ends, broken, strict=True):
+                costs = np.maximum(costs, more) if is_broken else costs
+            self._costs[broken] = costs, costs.tolist()
+        return self._costs[broken]
+
+    def _bars(self, barred: tuple[str, ...]) -> tuple[Bools, int]:
+        """[L]: which edge labels are among these, also as bits."""
+        if barred not in self._barred:
+            if len(self._barred) > _REMEMBERED:
+                self._barred.clear()
+            mask = np.array([label in barred for label in self.labels], dtype=np.bool_)
+            self._barred[barred] = mask, _bits(mask.tolist())
+        return self._barred[barred]
+
+    def _impossible(self, value: str) -> tuple[str, ...]:
+        """The edge labels that can't lead to a constant."""
         closed = self._signatures.values
-        found = [label in closed and fold(value) not in closed[label] for label in self.labels]
-        return np.array(found, dtype=np.bool_)
+        return tuple(label for label in self.labels if label in closed and fold(value) not in closed[label])
 
     def price(self, source: Traits, target: Traits, label: int) -> float:
         """What rules about its ends say against a role."""

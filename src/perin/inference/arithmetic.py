@@ -102,12 +102,21 @@ class Arithmetic(Protocol):
         """
 
     def pairs(
-        self, left: Value, single: Value, right: Value, lengths: Ints, right_lengths: Ints, *, distribution: bool
+        self,
+        pair: Linear,
+        x: Value,
+        single: Value,
+        right: Value,
+        lengths: Ints,
+        right_lengths: Ints,
+        *,
+        distribution: bool,
     ) -> list[Floats]:
         """Run all steps; of each sequence the probabilities [rows, right rows, outputs] of all pairs.
 
-        ``left`` [rows, outputs * inner], ``single`` [rows, outputs], ``right`` [right rows, inner].  ``distribution``:
-        the outputs of a pair add up to 1; else each is a probability by itself.
+        The layer ``pair`` makes of each row of ``x`` [rows, D] as many vectors as ``single`` [rows, outputs] has
+        columns, to be multiplied with ``right`` [right rows, inner].  ``distribution``: the outputs of a pair add up
+        to 1; else each is a probability by itself.
         """
 
 

@@ -121,9 +121,17 @@ class Eager:
         return Accepted(rows, mixed[rows])
 
     def pairs(  # noqa: D102
-        self, left: Floats, single: Floats, right: Floats, lengths: Ints, right_lengths: Ints, *, distribution: bool
+        self,
+        pair: Linear,
+        x: Floats,
+        single: Floats,
+        right: Floats,
+        lengths: Ints,
+        right_lengths: Ints,
+        *,
+        distribution: bool,
     ) -> list[Floats]:
-        outputs, inner = single.shape[1], right.shape[1]
+        left, outputs, inner = pair(x), single.shape[1], right.shape[1]
         results = []
         for own, others in zip(_slices(lengths), _slices(right_lengths), strict=True):
             rows = own.stop - own.start

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from perin.inference.arithmetic import Arithmetic, Value
 from perin.inference.eager import softmax
 from perin.inference.layers import Floats
-from perin.inference.parts import Attention, CharacterEmbedding, Context, FeedForward, Parameters, Residual
+from perin.inference.parts import (
+    Attention,
+    CharacterEmbedding,
+    Context,
+    FeedForward,
+    Parameters,
+    Residual,
+    apply_all,
+)
 from perin.network.encoders.sources import first_position
 from perin.network.inputs import InputBatch, Sequences
 from perin.network.settings import NetworkSettings
@@ -35,11 +43,12 @@ class CharactersEncoder:
         """The contextual vectors of the tokens [tokens, D]."""
         assert batch.forms is not None
         context = Context(batch.tokens.lengths)
-        x = self.embedding(arithmetic, *batch.forms)
-        for attention, feedforward in self.layers:
-            x = attention(arithmetic, x, context)
-            x = feedforward(arithmetic, x, context)
-        return arithmetic.norm(self.norm, x)
+        out = arithmetic.new(batch.tokens.rows, self.width)
+        with arithmetic.scratch():
+            x = self.embedding(arithmetic, *batch.forms)
+            residuals = ((residual, context) for layer in self.layers for residual in layer)
+            other = arithmetic.new(batch.tokens.rows, self.width)
+            return arithmetic.norm(self.norm, apply_all(arithmetic, residuals, x, other), out)
 
 
 class SubwordEncoder:
@@ -63,10 +72,12 @@ class SubwordEncoder:
         """The contextual vectors of the tokens [tokens, D]."""
         subwords = batch.subwords
         assert subwords is not None
-        states = self.states(arithmetic, subwords.ids, subwords.windows)
-        mixed = arithmetic.mix(states, self.weights, self.bare)
-        pooled = arithmetic.pool(mixed, subwords.rows, subwords.tokens, batch.tokens.rows)
-        return arithmetic.norm(self.norm, pooled)
+        out = arithmetic.new(batch.tokens.rows, self.width)
+        with arithmetic.scratch():
+            states = self.states(arithmetic, subwords.ids, subwords.windows)
+            mixed = arithmetic.mix(states, self.weights, self.bare)
+            pooled = arithmetic.pool(mixed, subwords.rows, subwords.tokens, batch.tokens.rows)
+            return arithmetic.norm(self.norm, pooled, out)
 
     def states(self, arithmetic: Arithmetic, ids: NDArray[np.int64], windows: Sequences) -> list[Value]:
         """The output of each layer [rows, D] for packed subwords ``ids`` [rows]."""

@@ -14,7 +14,15 @@ from perin.inference.arithmetic import Arithmetic, Ints, Value
 from perin.inference.eager import activated, softmax
 from perin.inference.encoders import CharactersEncoder, SubwordEncoder
 from perin.inference.layers import Floats, Linear
-from perin.inference.parts import Attention, CharacterEmbedding, Context, FeedForward, Parameters, Residual
+from perin.inference.parts import (
+    Attention,
+    CharacterEmbedding,
+    Context,
+    FeedForward,
+    Parameters,
+    Residual,
+    apply_all,
+)
 from perin.inference.tape import choose_arithmetic
 from perin.network.inputs import InputBatch
 from perin.network.settings import CHARACTERS, HeadSizes, NetworkSettings, owner_name
@@ -119,7 +127,7 @@ class InferenceNetwork:
             labels = heads["labels"]
             assert isinstance(labels, LabelHead)
             accepted = labels(chosen, h, lengths, sizes.null_threshold)
-            nodes = chosen.given(chosen.array(h)[accepted.rows])
+            nodes = chosen.pool(h, accepted.rows, np.arange(len(accepted.rows)), len(accepted.rows))
             ends = np.cumsum(lengths)
             counts = np.diff(np.searchsorted(accepted.rows, ends), prepend=0)
             return self._of_nodes(chosen, treebank, nodes, accepted.distributions, accepted.rows, counts, encoding)
@@ -208,11 +216,13 @@ class Decoder:
     def __call__(self, chosen: Arithmetic, queries: Value, lengths: Ints, tokens: Value, token_lengths: Ints) -> Value:
         """``queries`` [query rows, D] and ``tokens`` [token rows, D] to hidden states h [query rows, D]."""
         among_queries, with_tokens = Context(lengths), Context(lengths, tokens, token_lengths)
-        for to_queries, to_tokens, feedforward in self.layers:
-            queries = to_queries(chosen, queries, among_queries)
-            queries = to_tokens(chosen, queries, with_tokens)
-            queries = feedforward(chosen, queries, among_queries)
-        return chosen.norm(self.norm, queries)
+        residuals = (
+            pair
+            for layer in self.layers
+            for pair in zip(layer, (among_queries, with_tokens, among_queries), strict=True)
+        )
+        other = chosen.new(int(lengths.sum()), len(self.norm.weight))
+        return chosen.norm(self.norm, apply_all(chosen, residuals, queries, other))
 
 
 class LabelHead:
@@ -256,8 +266,8 @@ class PairHead:
         with chosen.scratch():
             s = chosen.linear(self.source, sources, "elu")
             t = chosen.linear(self.target, targets, "elu")
-            left, single = chosen.linear(self.pair, s), chosen.linear(self.single, s)
-            return chosen.pairs(left, single, t, lengths, target_lengths, distribution=distribution)
+            single = chosen.linear(self.single, s)
+            return chosen.pairs(self.pair, s, single, t, lengths, target_lengths, distribution=distribution)
 
 
 class SingleHead:

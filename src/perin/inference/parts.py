@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -152,11 +152,20 @@ class Residual:
         self.norm = parameters.norm("norm")
         self.sublayer = sublayer
 
-    def __call__(self, arithmetic: Arithmetic, x: Value, context: Context) -> Value:
-        """``x`` [rows, D]."""
-        out = arithmetic.new(int(context.lengths.sum()), len(self.norm.weight))
+    def __call__(self, arithmetic: Arithmetic, x: Value, context: Context, out: Value | None = None) -> Value:
+        """``x`` [rows, D]; ``out`` is another matrix."""
         with arithmetic.scratch():
             return self.sublayer(arithmetic, arithmetic.norm(self.norm, x), context, added=x, out=out)
+
+
+def apply_all(arithmetic: Arithmetic, residuals: Iterable[tuple[Residual, Context]], x: Value, other: Value) -> Value:
+    """``x`` [rows, D] through one residual connection after the other.
+
+    Results are alternately in ``other``, which has the same size, and in ``x``, which is lost.
+    """
+    for residual, context in residuals:
+        x, other = residual(arithmetic, x, context, other), x
+    return x
 
 
 class CharacterEmbedding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,14 +63,14 @@ class _Arena(threading.local):
 
     def __init__(self) -> None:
         self.blocks: list[Floats] = []
-        self.block = self.used = 0
+        self.block = self.used = self.taken = self.most = 0
 
     def start(self) -> None:
-        """Forget everything."""
+        """Forget everything; what did not fit one block will do so from now on."""
         if len(self.blocks) > 1:
-            size = min(sum(map(len, self.blocks)), self.LARGEST)
-            self.blocks = [np.empty(size, dtype=np.float32)]
-        self.block = self.used = 0
+            self.blocks = []
+            self.blocks = [np.empty(min(self.most, self.LARGEST), dtype=np.float32)]
+        self.block = self.used = self.taken = 0
 
     def take(self, count: int) -> int:
         """The address of some floats."""
@@ -81,7 +81,16 @@ class _Arena(threading.local):
             self.blocks.append(np.empty(max(count, self.FIRST), dtype=np.float32))
         address = self.blocks[self.block].ctypes.data + 4 * self.used
         self.used += count
+        self.taken += count
+        self.most = max(self.most, self.taken)
         return address
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """Forget at the end what is taken inside."""
+        before = self.block, self.used, self.taken
+        yield
+        self.block, self.used, self.taken = before
 
 
 _arena = _Arena()
@@ -136,11 +145,8 @@ class Tape:
     def new(self, rows: int, width: int) -> Matrix:  # noqa: D102
         return Matrix(_arena.take(rows * width), rows, width)
 
-    @contextmanager
-    def scratch(self) -> Iterator[None]:  # noqa: D102
-        block, used = _arena.block, _arena.used
-        yield
-        _arena.block, _arena.used = block, used
+    def scratch(self) -> AbstractContextManager[None]:  # noqa: D102
+        return _arena.scratch()
 
     def linear(  # noqa: D102
         self,
@@ -271,17 +277,28 @@ class Tape:
         return Accepted(accepted[1 : 1 + count], distributions[:count].copy())
 
     def pairs(  # noqa: D102
-        self, left: Matrix, single: Matrix, right: Matrix, lengths: Ints, right_lengths: Ints, *, distribution: bool
+        self,
+        pair: Linear,
+        x: Matrix,
+        single: Matrix,
+        right: Matrix,
+        lengths: Ints,
+        right_lengths: Ints,
+        *,
+        distribution: bool,
     ) -> list[Floats]:
         outputs, inner = single.width, right.width
-        _check((left.rows, left.width, single.rows), (int(lengths.sum()), outputs * inner, left.rows))
-        _check((right.rows, len(lengths)), (int(right_lengths.sum()), len(right_lengths)))
+        _check((x.rows, x.width, single.rows), (int(lengths.sum()), pair.inputs, x.rows))
+        _check(
+            (right.rows, len(lengths), pair.outputs), (int(right_lengths.sum()), len(right_lengths), outputs * inner)
+        )
         padded = -(-right_lengths // PANEL) * PANEL
         sizes = lengths * padded * outputs
         result = np.empty(int(sizes.sum()), dtype=np.float32)
         places = (self._address(lengths, np.int64), self._address(right_lengths, np.int64))
-        matrices = (left.address, single.address, right.address)
+        matrices = (pair.address, x.address, single.address, right.address)
         self._step("pairs", *matrices, *places, len(lengths), outputs, inner, int(distribution), result.ctypes.data)
+        self._kept.append(pair)
         self.run()
         ends = np.cumsum(sizes).tolist()
         shapes = zip(lengths.tolist(), padded.tolist(), right_lengths.tolist(), strict=True)

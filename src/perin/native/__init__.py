@@ -11,6 +11,9 @@ from pathlib import Path
 LIBRARY = Path(__file__).with_name("libperin.so")
 """The only place that the library is loaded from."""
 
+VERSION = 2
+"""Of the steps that ``run.c`` knows: a library that was compiled from older sources says another one."""
+
 LEVELS = ("portable", "avx2", "vnni")
 """The kinds of processors that there are kernels for; a processor that has one has those before it."""
 
@@ -23,10 +26,10 @@ def library() -> ctypes.CDLL | None:
     try:
         found = ctypes.CDLL(str(LIBRARY))
         found.run.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int64]
-        found.level.argtypes = []
+        found.level.argtypes = found.version.argtypes = []
+        return found if found.version() == VERSION else None
     except (OSError, AttributeError):  # a library for another system, or of older sources
         return None
-    return found
 
 
 def level() -> int:

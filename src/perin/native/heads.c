@@ -84,35 +84,40 @@ TARGET static void distribute(float *scores, int64_t outputs, int64_t padded) {
     }
 }
 
-/* Probabilities of all pairs of each sequence: left [rows * outputs, inner] times right [right rows, inner], plus single
-   [rows * outputs], as distributions over the outputs or each by itself, to [rows, outputs, right rows up to PANEL], one
-   sequence after the other. */
-TARGET int NAME(pairs)(const float *left, const float *single, const float *right, const int64_t *lengths,
-                       const int64_t *right_lengths, int64_t sequences, int64_t outputs, int64_t inner, int distribution,
-                       float *result) {
+/* Probabilities of all pairs of each sequence: x [rows, inputs of the layer] through the layer, which makes vectors
+   [outputs, inner] of each row, times right [right rows, inner], plus single [rows, outputs], as distributions over the
+   outputs or each by itself, to [rows, outputs, right rows up to PANEL], one sequence after the other. */
+TARGET int NAME(pairs)(const struct layer *layer, const float *x, const float *single, const float *right,
+                       const int64_t *lengths, const int64_t *right_lengths, int64_t sequences, int64_t outputs,
+                       int64_t inner, int distribution, float *result) {
     int64_t longest = 0;
     for (int64_t i = 0; i < sequences; i++) longest = right_lengths[i] > longest ? right_lengths[i] : longest;
     float *turned = malloc((size_t)(inner * up_to(PANEL, longest) + 1) * sizeof(float));
-    if (turned == NULL) return 1;
-    for (int64_t i = 0; i < sequences; i++) {
+    float *left = malloc((size_t)(BLOCK * layer->outputs) * sizeof(float));
+    uint8_t *scratch = calloc(BLOCK, (size_t)up_to(STEP, layer->inputs));
+    const int failed = turned == NULL || left == NULL || scratch == NULL;
+    for (int64_t i = 0; i < sequences && !failed; i++) {
         const int64_t padded = up_to(PANEL, right_lengths[i]);
         NAME(turn)(right, right_lengths[i], inner, inner, padded, 1.0f, turned);
-        for (int64_t row = 0; row < lengths[i]; row++) {
-            NAME(multiply)(left, outputs, inner, inner, turned, padded, result, padded);
-            for (int64_t output = 0; output < outputs; output++) {
-                const vector more = all(single[output]);
+        for (int64_t first = 0; first < lengths[i]; first += BLOCK) {
+            const int64_t count = smaller(lengths[i] - first, BLOCK);
+            NAME(apply)(layer, x, count, NONE, NULL, left, scratch);
+            NAME(multiply)(left, count * outputs, inner, inner, turned, padded, result, padded);
+            for (int64_t row = 0; row < count * outputs; row++)
                 for (int64_t j = 0; j < padded; j += LANES)
-                    store(result + output * padded + j, load(result + output * padded + j) + more);
-            }
-            if (distribution) distribute(result, outputs, padded);
-            else NAME(activate)(result, outputs * padded, SIGMOID);
-            left += outputs * inner;
-            single += outputs;
-            result += outputs * padded;
+                    store(result + row * padded + j, load(result + row * padded + j) + all(single[row]));
+            for (int64_t row = 0; row < count && distribution; row++)
+                distribute(result + row * outputs * padded, outputs, padded);
+            if (!distribution) NAME(activate)(result, count * outputs * padded, SIGMOID);
+            x += count * layer->inputs;
+            single += count * outputs;
+            result += count * outputs * padded;
         }
         right += right_lengths[i] * inner;
     }
     free(turned);
-    return 0;
+    free(left);
+    free(scratch);
+    return failed;
 }
 #endif

@@ -49,9 +49,9 @@ struct labels {
     int labels_##name(const struct labels *);                                                                             \
     int attention_##name(const float *queries, const float *memories, const int64_t *lengths,                             \
                          const int64_t *memory_lengths, int64_t sequences, int64_t heads, int64_t size, float *result);   \
-    int pairs_##name(const float *left, const float *single, const float *right, const int64_t *lengths,                  \
-                     const int64_t *right_lengths, int64_t sequences, int64_t outputs, int64_t inner, int distribution,   \
-                     float *result);                                                                                      \
+    int pairs_##name(const struct layer *, const float *x, const float *single, const float *right,                       \
+                     const int64_t *lengths, const int64_t *right_lengths, int64_t sequences, int64_t outputs,            \
+                     int64_t inner, int distribution, float *result);                                                     \
     void norm_##name(const float *x, int64_t rows, int64_t width, const float *weight, const float *bias, double epsilon, \
                      float *result);                                                                                      \
     void mix_##name(const float *const *states, const float *weights, int64_t count, int64_t n, float *result);           \

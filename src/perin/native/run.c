@@ -60,8 +60,9 @@ TARGET int NAME(run)(const int64_t *steps, int64_t count) {
             break;
         case LABELS: failed = NAME(labels)(AT(const struct labels, 1)); break;
         case PAIRS:
-            failed = NAME(pairs)(AT(const float, 1), AT(const float, 2), AT(const float, 3), AT(const int64_t, 4),
-                                 AT(const int64_t, 5), step[6], step[7], step[8], (int)step[9], AT(float, 10));
+            failed = NAME(pairs)(AT(const struct layer, 1), AT(const float, 2), AT(const float, 3), AT(const float, 4),
+                                 AT(const int64_t, 5), AT(const int64_t, 6), step[7], step[8], step[9], (int)step[10],
+                                 AT(float, 11));
             break;
         default: return 2;
         }

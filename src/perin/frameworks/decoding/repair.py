@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from perin.contract.heads import Bools, Ints, Prediction
+from perin.frameworks.decoding.assignment import best_columns
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.roles import Faults, Pair, RoleChoice, odds
 from perin.frameworks.decoding.structure import Structure
@@ -161,7 +161,7 @@ def _assign_constants(
     table[np.arange(count), 2 * width + np.arange(count)] = leaves
     names = list(slots)
     found: list[tuple[int, int, float] | None] = []
-    for row, column in enumerate(linear_sum_assignment(table, maximize=True)[1].tolist()):
+    for row, column in enumerate(best_columns(table).tolist()):
         inside = column < 2 * width and table[row, column] > BARRED
         found.append((*names[column % width][:2], float(table[row, column])) if inside else None)
     return found
@@ -306,7 +306,7 @@ def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools)
     alone = np.full((count, count), 4 * BARRED)
     np.fill_diagonal(alone, without)
     table = np.concatenate([gains - again * taken, gains - again, alone], axis=1)
-    found = linear_sum_assignment(table, maximize=True)[1]
+    found = best_columns(table)
     return np.where(found < 2 * width, found % width, -1)
 
 
@@ -374,7 +374,7 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
     np.fill_diagonal(alone, np.maximum(free.max(axis=1), none))
     table = np.concatenate([gains[:, unique], gains[:, unique] - once[unique], alone], axis=1)
     found = []
-    for row, column in enumerate(linear_sum_assignment(table, maximize=True)[1].tolist()):
+    for row, column in enumerate(best_columns(table).tolist()):
         if column < 2 * len(unique):
             found.append(int(unique[column % len(unique)]))
         else:
