@@ -1,11 +1,13 @@
 """Parsing without PyTorch against the network in PyTorch, and C against NumPy: CPU time, start, memory, equal graphs.
 
-    python benchmarks/inference.py [MODEL] [--limit 150] [--bits 8 32] [--against CHECKOUT]
+    python benchmarks/inference.py [MODEL] [--limit 150] [--bits 8 32] [--against CHECKOUT | --kernels]
 
 Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  Graphs that
 differ from those of the C code with as many bits are counted, and all are scored against those of the file.  --against
 compares this tree with another one (a clone whose C code is compiled), each with its own model of that name and its
-defaults: CPU time from text to graph, in turn, with the ratio of the medians.
+defaults: CPU time from text to graph, in turn, with the ratio of the medians.  --kernels prints where the time of this
+tree goes: each kind of step of the C code with its operations (a multiplication and an addition are two), and the parts
+in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 from machine import describe
 
@@ -106,6 +110,87 @@ def against(checkout: Path, name: str, framework: str, texts: list[str], threads
     print(f"{'ratio':<12}" + "".join(f"{ratio:>24.2f}{'':>16}" for ratio in ratios))
 
 
+def kernels(name: str, framework: str, texts: list[str], rounds: int) -> None:
+    """Print the time of each kind of step, run one by one, and of the other parts of parsing."""
+    from perin.inference import network
+    from perin.inference.layers import Linear
+    from perin.inference.tape import Tape
+    from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
+    from perin.parsing.inference import decode
+    from perin.parsing.parser import Parser
+    from perin.text.tokenizer import tokenize
+
+    spent: dict[str, float] = {}
+    work: dict[str, float] = {}
+
+    class Timed(Tape):
+        """Runs every step by itself."""
+
+        kind, operations = "", 0.0
+
+        def linear(self, layer: Linear, x: Any, *more: Any, **named: Any) -> Any:
+            self.kind = f"linear {layer.inputs} -> {layer.outputs}, {layer.bits} bits"
+            self.operations = 2.0 * x.rows * layer.inputs * layer.outputs
+            return super().linear(layer, x, *more, **named)
+
+        def feedforward(self, first: Linear, second: Linear, activation: str, x: Any, *more: Any, **named: Any) -> Any:
+            self.kind = f"feed-forward {first.inputs} -> {first.outputs}, {activation}"
+            self.operations = 4.0 * x.rows * first.inputs * first.outputs
+            return super().feedforward(first, second, activation, x, *more, **named)
+
+        def attention(self, queries: Any, memories: Any, lengths: Any, memory_lengths: Any, heads: int) -> Any:
+            self.kind = f"attention, {heads} heads, 32 bits"
+            self.operations = 4.0 * queries.width * float((lengths * memory_lengths).sum())
+            return super().attention(queries, memories, lengths, memory_lengths, heads)
+
+        def labels(self, output: Linear, prior: Any, latent: Any, lengths: Any, threshold: float) -> Any:
+            self.kind = f"labels {output.inputs} -> {output.outputs}"
+            self.operations = 2.0 * latent.rows * latent.width * output.outputs
+            return super().labels(output, prior, latent, lengths, threshold)
+
+        def _step(self, name: str, *numbers: int) -> None:
+            super()._step(name, *numbers)
+            kind, operations = self.kind or name, self.operations
+            self.kind, self.operations = "", 0.0
+            before = time.process_time()
+            self.run()
+            spent[kind] = spent.get(kind, 0.0) + time.process_time() - before
+            work[kind] = work.get(kind, 0.0) + operations
+
+    network.choose_arithmetic = Timed
+    parser = Parser.load(name, threads=1)
+    names = parser.chosen(framework)
+    for last in (False, True):
+        spent.clear()
+        work.clear()
+        for _ in range(rounds if last else 1):
+            before = time.process_time()
+            sentences = [tokenize(text, "eng") for text in texts]
+            marks = {"Python: tokens and lemmas": time.process_time() - before}
+            costs = [cost(len(sentence)) for sentence in sentences]
+            order = sorted(range(len(sentences)), key=costs.__getitem__)
+            for batch in cut(order, costs, budget=BUDGET, max_batch_size=MAX_BATCH_SIZE):
+                started = time.process_time()
+                inputs = parser.model.preparation.batch([sentences[index] for index in batch])
+                prepared, in_steps = time.process_time(), sum(spent.values())
+                found = parser.model.predict(inputs, names)
+                predicted, in_steps = time.process_time(), sum(spent.values()) - in_steps
+                decode(parser.model, found)
+                decoded = time.process_time()
+                parts = (prepared - started, predicted - prepared - in_steps, decoded - predicted)
+                titles = ("Python: subwords, n-grams", "Python: around the steps", "Python: graph decoding")
+                for title, part in zip(titles, parts, strict=True):
+                    marks[title] = marks.get(title, 0.0) + part
+            spent.update({title: spent.get(title, 0.0) + part for title, part in marks.items()})
+    count = len(texts) * rounds
+    print(f"\n{'':<44}{'CPU ms a sentence':>20}{'MOP a sentence':>16}{'GOP/s':>8}")
+    for kind, seconds in sorted(spent.items(), key=lambda item: -item[1]):
+        done = work.get(kind, 0.0)
+        figures = f"{done / count / 1e6:>16.1f}{done / seconds / 1e9:>8.0f}" if done else ""
+        print(f"{kind:<44}{1000 * seconds / count:>20.3f}{figures}")
+    print(f"{'in all':<44}{1000 * sum(spent.values()) / count:>20.3f}{sum(work.values()) / count / 1e6:>16.1f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="eng")
@@ -116,13 +201,17 @@ def main() -> None:
     parser.add_argument("--bits", type=int, nargs="+", choices=(8, 32), default=[8, 32], help="only these ways")
     parser.add_argument("--threads", type=int, default=1, help="cores to use in the comparison with another tree")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with another tree of this package")
+    parser.add_argument("--kernels", action="store_true", help="where the time goes")
     arguments = parser.parse_args()
     from perin.graphs.codecs import dump, load, loads
     from perin.scoring import score
 
     print(describe())
+    texts = [graph.input or "" for graph in list(load(arguments.file))[: arguments.limit]]
+    if arguments.kernels:
+        kernels(arguments.model, arguments.framework, texts, arguments.rounds)
+        return
     if arguments.against is not None:
-        texts = [graph.input or "" for graph in list(load(arguments.file))[: arguments.limit]]
         against(arguments.against, arguments.model, arguments.framework, texts, arguments.threads, arguments.rounds)
         return
     with tempfile.TemporaryDirectory() as place:
