@@ -31,7 +31,7 @@ EDS = Graph(
     nodes=(Node(0, "bark", anchors=WORDS[1:2]), Node(1, "dog")),
     edges=(Edge(0, 1, "ARG1"),),
 )
-AMR = replace(EDS, framework="amr", flavor=2)
+AMR = replace(EDS, framework="amr", flavor=2, nodes=(Node(0, "bark-01"), Node(1, "dog")))
 DRG = Graph("d", "drg", flavor=2, tops=(0,), nodes=(Node(0), Node(1, "dog.n.01")), edges=(Edge(0, 1, "in"),))
 PTG = Graph("p", "ptg", flavor=1, tops=(0,), nodes=(Node(0), Node(1, "bark")), edges=(Edge(0, 1, "PRED"),))
 
