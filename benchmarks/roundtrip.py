@@ -25,9 +25,8 @@ from machine import processor
 
 import perin
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.registry import framework
-from perin.frameworks.roundtrip import RoundTripReport, roundtrip
+from perin.frameworks.roundtrip import RoundTripReport, assign_queries, oracle_prediction, roundtrip
 from perin.frameworks.steps import RELATION, relations
 from perin.frameworks.treebank import read_treebank
 from perin.graphs import load

@@ -22,7 +22,7 @@ from text_candidates import lemmatizers, located, number_reader, segmenters, spl
 
 from perin.frameworks.drg import DRG
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.oracle import round_trip
+from perin.frameworks.roundtrip import round_trip
 from perin.graphs import Graph, load
 from perin.labels.minimal import learn_rules
 from perin.labels.rules import AbsoluteRule, LabelItem

@@ -27,8 +27,8 @@ from typing import TypeVar
 
 from machine import describe
 
+from perin.contract import Sentence
 from perin.contract.heads import Prediction
-from perin.contract.sentence import Sentence
 from perin.frameworks import Vocabulary, learn_signatures
 from perin.graphs import Graph, findings, load
 from perin.graphs.constraints import Constraint, view

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from perin.commands.main import main
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError
 from perin.graphs.codecs import dump, load
 from perin.graphs.graph import Anchor, Edge, Graph, Node

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction, Target
-from perin.contract.sentence import Sentence, Token
 from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_vocabulary
 from perin.frameworks.registry import framework

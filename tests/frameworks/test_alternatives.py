@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from perin.frameworks.decoding.assembly import FIELD
 from perin.frameworks.decoding.nodes import absolute_rules
-from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.graphs.graph import Edge, Graph, Node
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from perin.contract.heads import Prediction
 from perin.frameworks.decoding.dependency import _best_members
-from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import isomorphic
 

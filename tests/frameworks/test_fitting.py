@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.frameworks.eds import EDS
 from perin.frameworks.treebank import fitted, lost_anchors
 from perin.graphs.graph import Anchor, Graph, Node

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import InputError
 from perin.frameworks import learn_from_treebank
 from perin.frameworks.amr import AMR
 from perin.frameworks.drg import DRG
-from perin.frameworks.oracle import round_trip
+from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import joined, read_treebank
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node

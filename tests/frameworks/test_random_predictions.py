@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.frameworks.vocabulary import Signatures
 from perin.graphs import dumps, findings, loads
 from perin.graphs.graph import Graph, Node

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction
-from perin.contract.sentence import Sentence, Token
 from perin.frameworks.decoding.repair import assign_labels
-from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.frameworks.rulebook import Rulebook, cost
 from perin.graphs.framework_rules import broken
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin.contract import Sentence
 from perin.contract.heads import Prediction, Target
-from perin.contract.sentence import Sentence
 from perin.errors import InputError
-from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.graphs import findings
 from perin.graphs.graph import Edge, Graph, Node, Property
 from perin.graphs.normalisation import isomorphic

@@ -8,8 +8,8 @@ from typing import Any
 
 from perin.frameworks import learn_signatures
 from perin.frameworks.eds import EDS
-from perin.frameworks.oracle import assign_queries, oracle_prediction
 from perin.frameworks.ptg import PTG
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.frameworks.vocabulary import Signatures, Vocabulary, count_signatures
 from perin.graphs.graph import Edge, Graph, Node, Property
 

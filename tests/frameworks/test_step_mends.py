@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.frameworks.amr import AMR
 from perin.frameworks.steps import FLAG
 from perin.frameworks.steps.mends import BoundNouns, EntityNames, LinkedNames, SubjectPronouns, WholeRelations

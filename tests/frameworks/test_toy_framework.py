@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.frameworks import registry
-from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
-from perin.frameworks.oracle import assign_queries, oracle_prediction
+from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.frameworks.steps import PropertiesAsNodes
 from perin.graphs import dump, findings, validation
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction
-from perin.contract.sentence import Sentence, Token
 from perin.frameworks.decoding.tree import descendants, owned_words, tree_structure
 
 REMOTE = np.array([False, True])

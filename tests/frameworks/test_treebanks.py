@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from perin.frameworks.oracle import round_trip
 from perin.frameworks.registry import framework
+from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import fitted
 from perin.graphs import findings, load
 from perin.graphs.graph import Graph

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import InputError
 from perin.frameworks.encoding import attribute_class
 from perin.frameworks.vocabulary import Vocabulary

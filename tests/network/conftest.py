@@ -10,7 +10,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.network.network import Network
 from perin.network.settings import HeadSizes, NetworkSettings
 

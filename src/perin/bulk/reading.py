@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from perin.bulk.storage import open_file, size_of
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError, MissingDependencyError
 from perin.files import GZIP_MAGIC
 from perin.text.token_files import read_conllu

@@ -1,6 +1,6 @@
 """Elementary Dependency Structures: every node has one continuous anchor; 3 % of the graphs are not connected."""
 
-from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import PropertiesAsNodes
 from perin.frameworks.steps.mends import BoundNouns

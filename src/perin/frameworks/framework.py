@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from perin.contract import Sentence
 from perin.contract.heads import Bools, Prediction, Target
-from perin.contract.sentence import Sentence
 from perin.errors import InputError, UsageError
 from perin.frameworks import encoding
-from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.assembly import assembled, choose_properties, find_alternatives, with_probabilities
 from perin.frameworks.decoding.nodes import (
     Labelling,
@@ -22,6 +21,7 @@ from perin.frameworks.decoding.nodes import (
 )
 from perin.frameworks.decoding.repair import choose_roles
 from perin.frameworks.decoding.structure import Structure, choose_edge_labels, free_structure
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.rulebook import Rulebook, rulebook
 from perin.frameworks.steps import Step
 from perin.frameworks.steps.mends import Mend

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework as find_framework
@@ -133,7 +133,7 @@ def _with_room(
 
     Eight nodes ``level`` may all come from one word ``levels``, which has three queries.
     """
-    from perin.frameworks.oracle import assign_queries
+    from perin.frameworks.roundtrip import assign_queries
 
     labels: dict[str, str] = {}
     for graph, sentence in zip(graphs, sentences, strict=True):

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 from perin.contract.heads import Bools, Prediction
-from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.dependency import dependency_structure
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import NamedUnlabelled, TopIsUnlabelled

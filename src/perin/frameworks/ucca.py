@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from perin.contract.heads import Bools, Prediction
-from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Nodes, merge_nodes
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.decoding.tree import leaf_words, tree_structure
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.rulebook import Rulebook
 from perin.frameworks.steps import INNER, LEAF, LabelledUnits

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.steps import SENSE, NormalEdges, PropertiesAsNodes, SensesAsProperties
 from perin.frameworks.steps.mends import EntityNames, LinkedNames

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError
 from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.graph import Graph, Property, Scalar

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perin.contract import Sentence
 from perin.contract.heads import Prediction
-from perin.contract.sentence import Sentence
 from perin.inference.arithmetic import Arithmetic, Ints, Value
 from perin.inference.eager import activated, softmax
 from perin.inference.encoders import CharactersEncoder, SubwordEncoder

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.lazy import cached_property
 from perin.network.encoders.sources import encoder_folder, longest_input, read_config
 from perin.network.encoders.subwords import SubwordTokenizer

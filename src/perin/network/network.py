@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from perin.contract import Sentence
 from perin.contract.heads import Ints, Prediction, Scores
-from perin.contract.sentence import Sentence
 from perin.errors import UsageError
 from perin.network.encoders.encoder import build_encoder
 from perin.network.heads import Heads, TreebankHeads

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError, PerinError, UsageError
 from perin.inference.tape import choose_arithmetic
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError
-from perin.frameworks.oracle import round_trip
+from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import sentence_of, tokens_by_id
 from perin.graphs.codecs import load
 from perin.graphs.faults import Finding, Report, Tolerant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from perin.contract import Sentence
 from perin.contract.heads import Prediction
-from perin.contract.sentence import Sentence
 from perin.errors import InputError, PerinError
 from perin.graphs.graph import Graph
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast, overload
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError, ModelError, UsageError
 from perin.files import check_distinct
 from perin.graphs.graph import Graph

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs import locate

@@ -1,6 +1,6 @@
 """Raw text to sentences, tokens, lemmas and character ranges."""
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.text.adapters import load_tokenizer
 from perin.text.alignment import align, refine
 from perin.text.numbers import to_number

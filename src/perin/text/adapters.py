@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import MissingDependencyError, ModelError, UsageError
 from perin.text.alignment import locate
 from perin.text.languages import LANGUAGES, checked

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import InputError
 from perin.graphs.graph import Graph
 from perin.graphs.normalisation import trimmed, trimmed_runs

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import MissingDependencyError
 from perin.text.languages import LANGUAGES, word_set
 

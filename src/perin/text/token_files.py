@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError, UsageError
 from perin.files import MAX_LINE, read_lines, source_name, within_limit
 from perin.graphs.codecs import locate as graphs

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import regex
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.errors import UsageError
 from perin.text import chinese, english, german
 from perin.text.dictionary import dictionary_lemma, guessed_lemma

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.files import cache_folder, read_lines, source_name, write_text
 from perin.lazy import cached_property

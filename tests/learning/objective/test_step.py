@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from perin.contract import Sentence, Token
 from perin.contract.heads import Target
-from perin.contract.sentence import Sentence, Token
 from perin.learning.data.batches import Example, collate
 from perin.learning.objective.losses import LossSettings
 from perin.learning.objective.step import Objective, make_balances, training_step

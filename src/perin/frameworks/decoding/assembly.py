@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perin.contract.heads import Bools, Prediction, true_columns
-from perin.frameworks.anchoring import Anchoring
 from perin.frameworks.decoding.nodes import Labelling, Nodes, Ranking
 from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.encoding import Anchoring
 from perin.frameworks.steps import FLAG, RELATION
 from perin.frameworks.vocabulary import Vocabulary, class_numbers
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property

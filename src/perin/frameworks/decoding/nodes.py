@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perin.contract import Sentence
 from perin.contract.heads import Bools, Prediction, Scores, true_columns
-from perin.contract.sentence import Sentence
-from perin.frameworks.anchoring import Anchoring
+from perin.frameworks.encoding import Anchoring
 from perin.labels.rules import AbsoluteRule, apply
 from perin.labels.ruleset import RuleSet
 from perin.lazy import cached_property

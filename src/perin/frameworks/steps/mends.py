@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Protocol
 
-from perin.contract.sentence import Sentence, Token
+from perin.contract import Sentence, Token
 from perin.frameworks.steps import FLAG, TopsAreRootBoxes, flagged, relations
 from perin.graphs.constraints import Constraint, matches
 from perin.graphs.framework_rules import (

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import torch
 
-from perin.contract.sentence import Sentence
+from perin.contract import Sentence
 from perin.errors import InputError
 from perin.files import cache_folder, read_lines
 from perin.frameworks.learn import learn_from_treebank

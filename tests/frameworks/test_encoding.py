@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.contract.sentence import Sentence, Token
-from perin.frameworks.anchoring import Anchoring
+from perin.contract import Sentence, Token
+from perin.frameworks.encoding import Anchoring
 from perin.graphs.graph import Anchor
 from perin.graphs.normalisation import normal_anchors
 
