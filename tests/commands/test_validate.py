@@ -135,15 +135,24 @@ def test_as_a_function(written):
 
 @pytest.mark.slow
 def test_the_treebanks_are_clean(shared):
-    """Notes on shape: 2018 disconnected EDS graphs and one UCCA sentence with a stray quotation mark."""
+    """Notes on shape: 2018 disconnected EDS graphs and one UCCA sentence with a stray quotation mark.
+
+    Two sentences of the automatic Czech analyses have members without a coordination.
+    """
     notes = Counter[tuple[str, str]]()
+    wrong = set()
     paths = sorted((shared / "data").glob("*/*.mrp.gz"))
     assert len(paths) == 22
     for path in paths:
         tolerant = Tolerant()
         assert validate(path, tolerant)
-        assert [finding for finding in tolerant.findings if finding.severity == "error"] == []
         for finding in tolerant.findings:
+            if finding.severity == "error":
+                wrong.add((f"{path.parent.name}/{path.name}", finding.graph))
             for kind in ("the graph falls into", "no node is anchored"):
                 notes[path.parent.name, kind] += finding.message.startswith(kind)
     assert +notes == {("eds-eng", "the graph falls into"): 2018, ("ucca-eng", "no node is anchored"): 1}
+    assert wrong == {
+        ("ptg-ces/train-silver.mrp.gz", "paraweb-b37-00train-f00002-s190-cs"),
+        ("ptg-ces/train-silver.mrp.gz", "paraweb-b39-00train-f00003-s19-cs"),
+    }
