@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from machine import describe
 
-from perin.learning.data.corpus import Corpus, load_corpus
+from perin.learning.data import Corpus, load_corpus
 from perin.learning.recipe import load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.folder import locked

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from machine import describe, memory
 
-from perin.learning.data.corpus import load_corpus
+from perin.learning.data import load_corpus
 from perin.learning.recipe import load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console

@@ -29,8 +29,8 @@ from perin.inference.parts import Parameters
 from perin.inference.tape import Tape
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.native import library as native_library
+from perin.network.encoders import encoder_folder, read_config, weights_path
 from perin.network.encoders.encoder import Bert
-from perin.network.encoders.sources import encoder_folder, read_config, weights_path
 from perin.network.inputs import Sequences
 from perin.network.layers import Layout
 from perin.parsing.reading import read_sentences

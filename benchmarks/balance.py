@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from machine import describe
 
-from perin.learning.data.corpus import Corpus, load_corpus
+from perin.learning.data import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console

@@ -15,7 +15,7 @@ from machine import describe
 
 from perin.files import whole_folder
 from perin.frameworks.treebank import read_treebank
-from perin.learning.data.corpus import Split
+from perin.learning.data import Split
 from perin.learning.run.evaluation import NULL_THRESHOLDS, choose_null_thresholds
 from perin.model.model import Model
 from perin.model.sources import model_folder

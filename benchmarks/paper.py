@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from perin.model.cards import TreebankCard, cards
+from perin.model.packaging import TreebankCard, cards
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "paper.md"
 ENGLISH = ("amr-eng", "drg-eng", "eds-eng", "ptg-eng", "ucca-eng")

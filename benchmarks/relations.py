@@ -23,7 +23,7 @@ from perin.frameworks.drg import DRG
 from perin.frameworks.registry import framework, register
 from perin.frameworks.steps import MEMBER, RelationsAsEdges, relations
 from perin.graphs.graph import Graph, Property
-from perin.learning.data.corpus import Corpus, load_corpus
+from perin.learning.data import Corpus, load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console

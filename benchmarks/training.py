@@ -141,7 +141,7 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
     import torch
     from machine import memory
 
-    from perin.learning.data.corpus import load_corpus
+    from perin.learning.data import load_corpus
     from perin.learning.recipe import load_recipe
     from perin.learning.run.journal import Console
     from perin.learning.run.optimisation import Processes

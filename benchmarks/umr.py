@@ -18,12 +18,12 @@ from pathlib import Path
 
 from machine import describe
 
+from perin.errors import Tolerant
 from perin.frameworks import framework
 from perin.frameworks.roundtrip import roundtrip
 from perin.frameworks.umr import ATTRIBUTES
 from perin.graphs import Graph, dump, dumps, findings, load, loads
 from perin.graphs.codecs.umr import Documents, own_fields
-from perin.graphs.faults import Tolerant
 from perin.text.tokenizer import tokenize
 
 _CHUNK = 2000

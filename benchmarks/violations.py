@@ -29,10 +29,10 @@ from machine import describe
 
 from perin.contract import Sentence
 from perin.contract.heads import Prediction
+from perin.errors import Tolerant
 from perin.frameworks import Vocabulary, learn_signatures
 from perin.graphs import Graph, findings, load
 from perin.graphs.constraints import Constraint, view
-from perin.graphs.faults import Tolerant
 from perin.graphs.framework_rules import RELATIONS, broken, rules_of
 from perin.model.folder import ModelFolder
 from perin.model.sources import model_folder

@@ -5,9 +5,8 @@ import pickle
 
 import pytest
 
-from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError, place
+from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError, place, strict
 from perin.graphs import Finding, Tolerant
-from perin.graphs.faults import strict
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from perin.errors import ModelError
 from perin.model.sources import model_folder
-from perin.network.encoders.sources import read_config
+from perin.network.encoders import read_config
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from perin.commands.main import main
-from perin.model.cards import cards, read_card
+from perin.model.packaging import cards, read_card
 from perin.model.sources import bundled
 
 

@@ -12,7 +12,7 @@ import pytest
 from perin.commands.main import main
 from perin.graphs.codecs import dump
 from perin.graphs.graph import Edge, Graph, Node, Property
-from perin.model.cards import read_card
+from perin.model.packaging import read_card
 from perin.parsing.parser import Parser
 
 _path = Path(__file__).parents[1] / "parsing" / "conftest.py"

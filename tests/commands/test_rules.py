@@ -5,7 +5,7 @@ import json
 import pytest
 
 from perin.commands.main import main
-from perin.frameworks.rule_report import frequent_rules
+from perin.frameworks.learn import frequent_rules
 from perin.graphs import Anchor, Edge, Graph, Node, Property, dump
 from perin.labels import LabelItem, LearnedRules, RuleSet, RuleSpace, parse
 

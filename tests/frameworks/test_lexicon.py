@@ -53,7 +53,7 @@ def test_frames_of_a_vallex_file_are_added_to_those_of_the_treebank(samples: dic
 
 
 def test_a_recipe_names_the_file(samples: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from perin.learning.data.corpus import load_corpus
+    from perin.learning.data import load_corpus
     from perin.learning.recipe import load_recipe
 
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))

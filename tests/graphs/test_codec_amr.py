@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from penman.models.amr import model as amr_model
 
-from perin.errors import InputError
+from perin.errors import InputError, strict
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, load, loads
 from perin.graphs.codecs import amr
-from perin.graphs.faults import strict
 from perin.graphs.normalisation import isomorphic, normal_edge
 
 TREEBANKS = ["amr-eng/dev", "amr-eng/train", "amr-zho/dev", "amr-zho/train"]

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import perin
-from perin.errors import InputError
+from perin.errors import InputError, strict
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, findings, load, loads
 from perin.graphs.codecs import sbn, writable
-from perin.graphs.faults import strict
 from perin.model.sources import bundled
 
 SAMPLE = """\

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.commands.validate import validate
-from perin.errors import InputError
+from perin.errors import InputError, Tolerant
 from perin.graphs.codecs import dumps, load, loads
-from perin.graphs.faults import Tolerant
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"

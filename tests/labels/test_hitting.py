@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perin.labels.minimal.hitting import Reduced, minimum_hitting_set
+from perin.labels.minimal import Reduced, minimum_hitting_set
 
 FAMILIES = st.lists(st.sets(st.integers(0, 8), min_size=1, max_size=4), max_size=9)
 

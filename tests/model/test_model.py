@@ -13,7 +13,7 @@ from perin.errors import MissingDependencyError, ModelError, PerinError, UsageEr
 from perin.model.folder import FORMAT, ModelFolder, Quantization
 from perin.model.model import Model
 from perin.model.trained import TrainedModel
-from perin.network.encoders import sources
+from perin.network import encoders
 from perin.network.settings import NetworkSettings
 from perin.parsing.parser import Parser
 
@@ -80,8 +80,8 @@ def test_another_encoder_than_the_model_s_is_noticed(without_embeddings, monkeyp
     path.write_text(json.dumps(config))
     with pytest.raises(ModelError, match="'minilm' that is here is not the one that the model was trained with"):
         Model.load(without_embeddings)
-    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
-    monkeypatch.setattr(sources, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
+    monkeypatch.setitem(encoders.PACKAGES, "minilm", ("no_such_module", "model"))
+    monkeypatch.setattr(encoders, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
     with pytest.raises(MissingDependencyError, match=r"pip install 'perin\[minilm\]'"):
         Model.load(without_embeddings)
 
@@ -93,8 +93,8 @@ def test_offline_reaches_the_encoder(without_embeddings, monkeypatch):
         asked.append(offline)
         raise ModelError("no network")
 
-    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
-    monkeypatch.setattr(sources, "_hub_folder", hub)
+    monkeypatch.setitem(encoders.PACKAGES, "minilm", ("no_such_module", "model"))
+    monkeypatch.setattr(encoders, "_hub_folder", hub)
     for offline in (True, False):
         with pytest.raises(MissingDependencyError):
             Parser.load(without_embeddings, offline=offline)
@@ -103,8 +103,8 @@ def test_offline_reaches_the_encoder(without_embeddings, monkeypatch):
 
 def test_a_whole_model_needs_no_encoder(minilm, tmp_path, monkeypatch):
     minilm.save(tmp_path)
-    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module", "model"))
-    monkeypatch.setattr(sources, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
+    monkeypatch.setitem(encoders.PACKAGES, "minilm", ("no_such_module", "model"))
+    monkeypatch.setattr(encoders, "_hub_folder", lambda name, offline: (_ for _ in ()).throw(ModelError("no network")))
     assert Parser(Model.load(tmp_path)).parse("It rains.").nodes
 
 

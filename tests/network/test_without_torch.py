@@ -11,7 +11,7 @@ from perin.inference.eager import Eager
 from perin.inference.network import InferenceNetwork
 from perin.inference.tape import Tape
 from perin.native import LEVELS, library
-from perin.network.encoders.sources import read_config
+from perin.network.encoders import read_config
 from perin.network.inputs import Preparation
 from perin.network.layers import InputTensors
 from perin.network.network import Network, predict

@@ -15,9 +15,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from perin.commands.options import graph_format
-from perin.errors import InputError, UsageError
+from perin.errors import Finding, InputError, UsageError
 from perin.graphs.codecs import FORMATS, Codec, codec, dump, guess, load, writable
-from perin.graphs.faults import Finding
 from perin.graphs.graph import Graph
 
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from perin.commands.options import count
 from perin.commands.parse import add_speed_options
-from perin.errors import UsageError
-from perin.graphs.faults import Finding
+from perin.errors import Finding, UsageError
 
 if TYPE_CHECKING:
     from perin.graphs.graph import Graph

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from perin.model.cards import ModelCard
+    from perin.model.packaging import ModelCard
 
 HEADER = ("model", "language", "framework", "F1", "ceiling", "weakest", "size")
 
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list."""
-    from perin.model.cards import cards
+    from perin.model.packaging import cards
 
     found = cards()
     if arguments.json:

@@ -66,9 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from perin.files import whole_folder
-    from perin.model.cards import write_card
     from perin.model.folder import ModelFolder, rewrite_config
-    from perin.model.packaging import needed_pieces, write_package, write_wheel
+    from perin.model.packaging import needed_pieces, write_card, write_package, write_wheel
     from perin.model.sources import model_folder
     from perin.parsing.calibration import best_temperatures
     from perin.parsing.evaluation import dev_graphs
@@ -173,7 +172,7 @@ def _measured(parser: object, gold: Mapping[str, list[Graph]], budget: float) ->
 
 def score_table(measured: Mapping[str, DevScores]) -> str:
     """The card's section on scores; empty if nothing was measured."""
-    from perin.model.cards import markdown_table
+    from perin.model.packaging import markdown_table
     from perin.parsing.evaluation import TYPES
 
     if not measured:
@@ -191,7 +190,7 @@ def score_table(measured: Mapping[str, DevScores]) -> str:
 
 def calibration_table(measured: Mapping[str, DevScores]) -> str:
     """The card's section on probabilities; empty if there are too few decisions to choose a temperature by."""
-    from perin.model.cards import markdown_table
+    from perin.model.packaging import markdown_table
     from perin.parsing.calibration import best_temperatures
 
     rows = []

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; see the module's text."""
     from perin.files import check_writable, write_text
-    from perin.frameworks.rule_report import report_rules
+    from perin.frameworks.learn import report_rules
 
     if arguments.output is not None:
         check_writable(arguments.output)

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perin.commands.options import Warnings, add_threads, graph_format
-from perin.errors import UsageError
+from perin.errors import Report, UsageError
 from perin.files import check_writable
-from perin.graphs.faults import Report
 
 if TYPE_CHECKING:
     from perin.scoring.result import GraphScore, Result

@@ -13,10 +13,9 @@ import sys
 from collections import Counter
 
 from perin.commands.options import graph_format
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import locate
 from perin.graphs.codecs.umr import Documents
-from perin.graphs.faults import Finding, Report
 from perin.graphs.validation import framework_findings
 
 

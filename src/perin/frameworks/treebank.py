@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from perin.contract import Sentence, Token
-from perin.errors import InputError
+from perin.errors import Finding, InputError, strict
 from perin.files import source_name
 from perin.frameworks.framework import Framework
 from perin.frameworks.registry import framework
 from perin.graphs.codecs import load
-from perin.graphs.faults import Finding, strict
 from perin.graphs.graph import Anchor, Graph
 from perin.graphs.normalisation import normal_anchors
 from perin.text import align, read_tokens, refine, tokenize

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from perin.graphs.faults import Finding, Severity
+from perin.errors import Finding, Severity
 from perin.graphs.framework_rules import broken
 from perin.graphs.graph import Graph
 

@@ -20,7 +20,7 @@ from perin.inference.parts import (
     Residual,
     apply_all,
 )
-from perin.network.encoders.sources import first_position
+from perin.network.encoders import first_position
 from perin.network.inputs import InputBatch, Sequences
 from perin.network.settings import NetworkSettings
 

@@ -23,7 +23,7 @@ from perin.model.folder import (
     write_description,
 )
 from perin.model.weights import dequantize, read_weights
-from perin.network.encoders.sources import copy_description, encoder_folder
+from perin.network.encoders import copy_description, encoder_folder
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.layers import Unfilled
 from perin.network.network import Network, predict

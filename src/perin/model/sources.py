@@ -15,7 +15,7 @@ from pathlib import Path
 
 import perin
 from perin.errors import ModelError
-from perin.network.encoders.sources import fetch_from_hub
+from perin.network.encoders import fetch_from_hub
 from perin.text.languages import LANGUAGES, checked
 
 BOX = Path(perin.__file__).parent / "models"

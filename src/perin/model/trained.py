@@ -14,7 +14,7 @@ from perin.errors import MissingDependencyError, UsageError
 from perin.inference.network import InferenceNetwork
 from perin.model.folder import ModelFolder, Quantization, Treebank
 from perin.model.weights import read_weights
-from perin.network.encoders.sources import in_family, read_config
+from perin.network.encoders import in_family, read_config
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.settings import CHARACTERS
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perin.errors import ModelError
 from perin.model.folder import ModelFolder, Treebank
-from perin.network.encoders.sources import encoder_folder, hub_names, weights_path
+from perin.network.encoders import encoder_folder, hub_names, weights_path
 from perin.network.settings import owner_name
 
 SCALE = ".scale"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perin.contract import Sentence
 from perin.lazy import cached_property
-from perin.network.encoders.sources import encoder_folder, longest_input, read_config
+from perin.network.encoders import encoder_folder, longest_input, read_config
 from perin.network.encoders.subwords import SubwordTokenizer
 from perin.network.settings import CHARACTERS, NetworkSettings
 

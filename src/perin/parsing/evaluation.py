@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from perin.contract import Sentence
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report, Tolerant
 from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import sentence_of, tokens_by_id
 from perin.graphs.codecs import load
-from perin.graphs.faults import Finding, Report, Tolerant
 from perin.graphs.graph import Graph
 from perin.model.folder import ModelFolder, Quantization, Treebank
 from perin.model.trained import TrainedModel, has_known_encoder

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from perin.contract import Sentence
-from perin.errors import InputError
+from perin.errors import Finding, InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs import locate
-from perin.graphs.faults import Finding
 from perin.text import split_sentences, tokenize
 from perin.text.adapters import SomeText, as_sentence, sentences_of
 from perin.text.alignment import Place

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
-from perin.errors import UsageError, wrong_type
-from perin.graphs.faults import Finding, Report, Tolerant
+from perin.errors import Finding, Report, Tolerant, UsageError, wrong_type
 from perin.graphs.graph import Graph
 from perin.scoring.metrics import METRICS, Metric
 from perin.scoring.reading import Source, pair, read_gold, read_system

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from perin.errors import InputError, wrong_type
+from perin.errors import Finding, InputError, Report, Tolerant, strict, wrong_type
 from perin.files import each_line, read_lines, source_name
 from perin.graphs.codecs import Reader, files
-from perin.graphs.faults import Finding, Report, Tolerant, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings
 

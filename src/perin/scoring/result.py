@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from perin.graphs.faults import Finding
+from perin.errors import Finding
 from perin.graphs.graph import Graph
 
 # What a metric is: it compares two graphs and tallies their items, from which precision, recall and F1 follow.

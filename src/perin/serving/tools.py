@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from perin.errors import InputError
+from perin.errors import InputError, Report, strict
 from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
 from perin.graphs.codecs import FORMATS, check_format
 from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
 from perin.graphs.drawing.svg import bare_svg
-from perin.graphs.faults import Report, strict
 
 PICTURES = ("svg", "html", "text", "png", "pdf")
 TEXT_PICTURES = ("svg", "text")

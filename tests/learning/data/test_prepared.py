@@ -14,8 +14,8 @@ from perin.frameworks.registry import framework
 from perin.graphs.graph import Anchor, Graph, Node
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
+from perin.learning.data import load_corpus
 from perin.learning.data.batches import Example
-from perin.learning.data.corpus import load_corpus
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
 from perin.learning.recipe import load_recipe
 from perin.model.folder import Treebank

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.learning.data.batches import TargetBatch
+from perin.learning.objective import Objective, treebank_losses
 from perin.learning.objective.balance import Balance, GradNorm
-from perin.learning.objective.step import Objective, treebank_losses
 from perin.network.network import Hidden
 
 

@@ -9,8 +9,8 @@ import torch
 from perin.contract import Sentence, Token
 from perin.contract.heads import Target
 from perin.learning.data.batches import Example, collate
+from perin.learning.objective import Objective, make_balances, training_step
 from perin.learning.objective.losses import LossSettings
-from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.run.start import count_frequencies
 from perin.network.inputs import Preparation
 from perin.network.network import Network, predict

@@ -3,7 +3,7 @@
 from perin.frameworks.vocabulary import Vocabulary
 from perin.labels.rules import AbsoluteRule, RuleSpace
 from perin.labels.ruleset import RuleSet
-from perin.learning.data.corpus import Split
+from perin.learning.data import Split
 from perin.learning.run import evaluation
 from perin.learning.run.evaluation import NULL_THRESHOLDS, Evaluation, choose_null_thresholds
 from perin.model.folder import Treebank

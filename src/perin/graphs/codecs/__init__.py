@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
-from perin.errors import InputError, UsageError, wrong_type
+from perin.errors import Finding, InputError, Report, UsageError, strict, wrong_type
 from perin.files import MAX_LINE, read_lines, source_name, within_limit, write_text
-from perin.graphs.faults import Finding, Report, strict
 from perin.graphs.graph import Graph
 from perin.graphs.validation import structural_findings
 
@@ -138,7 +137,7 @@ def load(path: str | os.PathLike[str], format: str | None = None, *, report: Rep
     """Read graphs one by one from a file (``-``: standard input; gzip is recognised by content) or a folder of files.
 
     The first fault raises :class:`~perin.errors.InputError`; with a ``report`` of your own (for example
-    :class:`~perin.graphs.faults.Tolerant`) faults are handed to it and what can be read is kept as it is.
+    :class:`~perin.errors.Tolerant`) faults are handed to it and what can be read is kept as it is.
     """
     for _, _, graph in locate(path, format, report=report):
         yield graph

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
+from perin.errors import Report
 from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.pmb import (
     COMMENT,
@@ -31,7 +32,6 @@ from perin.graphs.codecs.pmb import (
     read_documents,
     write_graphs,
 )
-from perin.graphs.faults import Report
 from perin.graphs.graph import Edge, Graph, Node
 
 _REFERENT = "REF"

@@ -21,10 +21,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.mrp import Malformed
-from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'

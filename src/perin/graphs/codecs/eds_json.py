@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TextIO
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import Codec, Lines, mrp
 from perin.graphs.codecs.eds import (
     CONSTANT,
@@ -27,7 +27,6 @@ from perin.graphs.codecs.eds import (
     unsayable,
 )
 from perin.graphs.codecs.mrp import Malformed
-from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Graph, Node
 
 _SPACE = re.compile(r"[ \t\r\n]*")

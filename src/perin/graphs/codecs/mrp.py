@@ -9,9 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import Codec, Lines
-from perin.graphs.faults import Finding, Report
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 
 GRAPH_FIELDS = frozenset(

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report, Severity
 from perin.graphs.codecs import Lines, header
 from perin.graphs.codecs.mrp import Malformed
-from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Edge, Graph, Node
 
 IMPLIED = {"framework": "drg", "flavor": 2}

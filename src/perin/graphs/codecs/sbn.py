@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from perin.errors import Report
 from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.pmb import (
     COMMENT,
@@ -35,7 +36,6 @@ from perin.graphs.codecs.pmb import (
     read_documents,
     write_graphs,
 )
-from perin.graphs.faults import Report
 from perin.graphs.graph import Graph, Node
 
 CONCEPT = re.compile(r'[^\s"]\S*\.[a-z]\.[0-9]{1,3}')

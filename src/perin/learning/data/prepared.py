@@ -29,7 +29,7 @@ from perin.frameworks.vocabulary import Vocabulary
 from perin.learning.data.batches import Example
 from perin.learning.recipe import Recipe
 from perin.model.folder import Treebank
-from perin.network.encoders.sources import DESCRIPTIONS, encoder_folder
+from perin.network.encoders import DESCRIPTIONS, encoder_folder
 from perin.network.inputs import SentenceInput
 from perin.network.settings import CHARACTERS
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from perin.graphs.graph import Graph
-from perin.learning.data.corpus import Split
+from perin.learning.data import Split
 from perin.model.model import Model
 from perin.network.settings import NULL_THRESHOLD
 from perin.parsing.evaluation import TYPES

@@ -24,10 +24,10 @@ import torch
 
 from perin.errors import UsageError
 from perin.files import point, pointed, sweep, whole_folder, write_text
+from perin.learning.data import Corpus, load_corpus, problem_counts
 from perin.learning.data.batches import Batch, collate, epoch_batches, prefetched, share
-from perin.learning.data.corpus import Corpus, load_corpus, problem_counts
+from perin.learning.objective import Objective, make_balances, training_step
 from perin.learning.objective.losses import LossSettings
-from perin.learning.objective.step import Objective, make_balances, training_step
 from perin.learning.recipe import Recipe
 from perin.learning.run.evaluation import choose_null_thresholds, evaluate
 from perin.learning.run.folder import Progress, State, check_recipe, claim, locked, writing

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from perin.errors import MissingDependencyError, ModelError
-from perin.network.encoders.sources import (
+from perin.network.encoders import (
     EMBEDDINGS,
     encoder_folder,
     first_position,

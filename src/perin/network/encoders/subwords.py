@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perin.errors import MissingDependencyError, ModelError
-from perin.network.encoders.sources import read_config
+from perin.network.encoders import read_config
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -20,13 +20,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO, TypeAlias
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report, Severity
 from perin.graphs.codecs import Codec, Lines, header, mrp
 from perin.graphs.codecs.amr import chinese
 from perin.graphs.codecs.amr.reader import ANCHORS, IMPLIED, PATCH, Tree, graph_from_tree
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.penman_text import ALIGNMENT, concept, constant, inverse_role, role
-from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Edge, Graph, Node
 from perin.graphs.normalisation import normal_edge
 

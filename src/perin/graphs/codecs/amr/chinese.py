@@ -15,8 +15,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from perin.errors import Severity
 from perin.graphs.codecs.penman_text import QUOTED
-from perin.graphs.faults import Severity
 from perin.graphs.graph import Anchor
 
 WORDS = "\ue000"

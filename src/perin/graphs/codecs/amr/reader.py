@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from perin.errors import Severity
 from perin.graphs.codecs import header, mrp
 from perin.graphs.codecs.amr import chinese
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.penman_text import normal_label, split_alignment, unquoted
-from perin.graphs.faults import Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
 IMPLIED = {"framework": "amr", "flavor": 2}

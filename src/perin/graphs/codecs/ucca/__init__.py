@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TextIO
 
-from perin.errors import InputError
+from perin.errors import Finding, InputError, Report, Severity
 from perin.graphs.codecs import Codec, Lines, header
 from perin.graphs.codecs.mrp import Malformed
 from perin.graphs.codecs.ucca.passage import (
@@ -27,7 +27,6 @@ from perin.graphs.codecs.ucca.passage import (
     passages,
     spaced,
 )
-from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property, Scalar
 
 _TERMINALS, _UNITS = "0", "1"

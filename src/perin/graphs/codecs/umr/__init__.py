@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TextIO
 
+from perin.errors import Finding, Report, Severity
 from perin.graphs.codecs import Codec, Lines
 from perin.graphs.codecs.amr import Branch, check, oriented, unsayable
 from perin.graphs.codecs.penman_text import quoted, role
@@ -53,7 +54,6 @@ from perin.graphs.codecs.umr.reader import (
     read_block,
     read_head,
 )
-from perin.graphs.faults import Finding, Report, Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node
 from perin.graphs.normalisation import normal_edge
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
+from perin.errors import Severity
 from perin.graphs.codecs.penman_text import normal_label, quoted, unquoted
 from perin.graphs.codecs.penman_text import role as penman_role
-from perin.graphs.faults import Severity
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 
 NAME = re.compile(r'[^\s()":/#][^\s()":/]*')
