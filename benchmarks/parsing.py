@@ -1,4 +1,4 @@
-"""Where the speed of parsing comes from: sentences a second in several ways, one after the other on the same machine.
+"""Where the speed of parsing comes from: sentences per second in several ways, one after the other on the same machine.
 
 python benchmarks/parsing.py [MODEL] [--framework eds] [--data ../shared/data] [--sentences 300] [--repeats 3]
 

@@ -182,7 +182,7 @@ def report(clock: Clock, arguments: argparse.Namespace) -> None:
         )
     print(f"{'step':<14}{1000 * wall / arguments.steps:>10.1f}{1000 * cpu / arguments.steps:>10.1f}")
     rates = [arguments.batch * arguments.steps / seconds for seconds in (wall, cpu)]
-    print(f"\n{rates[0]:.1f} sentences a second, {rates[1]:.1f} a CPU second")
+    print(f"\n{rates[0]:.1f} sentences per second, {rates[1]:.1f} per CPU second")
     ours = sum(clock.cpu[name] for name in ("matching", "tie-breaking", "balance"))
     print(f"matching, tie-breaking and balance: {100 * ours / cpu:.1f} % of a step (the original: 36 %)")
 

@@ -29,7 +29,7 @@ from typing import Any
 
 PARTS = ("original", "small", "scaling", "treebanks")
 ORIGINAL_WALL, ORIGINAL_CPU, ORIGINAL_MEMORY = 3.8, 2.4, 3500
-"""The original: sentences a second on two idle cores, sentences a CPU second, megabytes."""
+"""The original: sentences per second on two idle cores, sentences per CPU second, megabytes."""
 ORIGINAL_SIZES = (
     "network.encoder=minilm",
     "network.layers=3",
@@ -88,7 +88,7 @@ def compare(arguments: argparse.Namespace, recipe: str, *changes: str) -> None:
         f"{describe_run(found)}, {found['steps']} steps, {found['sentences'] / found['steps']:.1f} sentences an update"
     )
     for what, value, original in (
-        ("sentences a second", found["sentences"] / found["wall"], ORIGINAL_WALL),
+        ("sentences per second", found["sentences"] / found["wall"], ORIGINAL_WALL),
         ("sentences a CPU second", found["sentences"] / found["cpu"], ORIGINAL_CPU),
         ("peak memory in MB", found["memory"], ORIGINAL_MEMORY),
     ):

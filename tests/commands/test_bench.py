@@ -25,7 +25,7 @@ def test_table_of_the_sample(folder, capsys, monkeypatch):
     rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
     assert rows["treebanks"].strip() == "eds-eng"
     assert rows["sentences"].strip().startswith(f"{len(SAMPLE.strip().splitlines())} (")
-    assert {"sentences a second", "tokens a second", "start-up", "peak memory", "encoder"} <= set(rows)
+    assert {"sentences per second", "tokens per second", "start-up", "peak memory", "encoder"} <= set(rows)
 
 
 @pytest.mark.parametrize(

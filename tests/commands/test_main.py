@@ -114,7 +114,7 @@ def test_trouble_with_the_system_is_code_2(monkeypatch, capsys):
 
 def test_a_worker_that_dies_is_code_2(monkeypatch, capsys):
     assert outcome(monkeypatch, BrokenProcessPool("A process was terminated abruptly")) == 2
-    assert "has died, perhaps for want of memory; try again with --threads 1\n" in capsys.readouterr().err
+    assert "has died, perhaps out of memory; try again with --threads 1\n" in capsys.readouterr().err
 
 
 def test_interruption_is_code_130(monkeypatch, capsys):

@@ -273,7 +273,7 @@ def test_probabilities_need_mrp(run):
         (["x", "-o", "x.xyz"], "can't guess the format"),
         (["x", "--framework", "drg"], "drg is none of them"),
         (["x", "--time", "today"], "'today' is no date"),
-        (["x", "--resume"], "can be gone on with"),
+        (["x", "--resume"], "can be resumed"),
     ],
 )
 def test_requests_that_make_no_sense(run, tmp_path, monkeypatch, arguments, message):

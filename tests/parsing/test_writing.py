@@ -173,7 +173,7 @@ def test_going_on_with_something_else(parser, source, tmp_path):
         assert message in str(caught.value)
         assert out.read_bytes() == content
     for target in ("-", str(tmp_path / "x.amr"), str(tmp_path / "x.mrp.gz")):
-        with pytest.raises(UsageError, match="can be gone on with"):
+        with pytest.raises(UsageError, match="can be resumed"):
             parser.parse_file(source, target, resume=True, framework="amr")
 
 

@@ -270,7 +270,7 @@ class WorkerError(PerinError):
 def work(connection: Connection, job: Job) -> None:
     """Run a worker process: load the model, then do shard after shard."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # such that temporary files are removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that temporary files are removed
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):  # the parent is gone
         _serve(connection, job)

@@ -68,7 +68,7 @@ class Plan:
         return f"shard-{shard:05}-of-{len(self.shards):05}{FORMATS[self.settings.format]}"
 
     def mark(self, shard: int) -> str:
-        """The name of the file that says that a shard is done."""
+        """The name of the file that marks a shard as done."""
         return f"shard-{shard:05}-of-{len(self.shards):05}.done"
 
     def encode(self) -> bytes:
@@ -100,7 +100,7 @@ class Plan:
 def agreed_plan(output: str, folder: Folder, paths: Sequence[str], settings: Settings, shards: int | None) -> Plan:
     """The plan in a folder, checked against what is asked for; if there is none, one that is made now.
 
-    Of several processes that come at once, one makes it and the others wait.
+    If several processes start at once, one makes the plan and the others wait.
     """
     while folder.size(PLAN) is None:
         try:

@@ -38,7 +38,7 @@ _SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".mrp": "jsonl", ".conllu": "c
 
 Content: TypeAlias = str | Sentence | InputError
 _Found: TypeAlias = tuple[str | None, Content]
-"""An id of its own, if it has one, and what there is to be parsed."""
+"""Its own id, if it has one, and what to parse."""
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def table(figures: Figures) -> str:
         ("start-up", f"{figures.start:.2f} s from the start of Python, {figures.load:.2f} s of it to load the model"),
         ("first short sentence", f"{1000 * figures.first:.0f} ms"),
         ("one short sentence later", f"{1000 * figures.latency:.1f} ms"),
-        ("sentences a second", f"{figures.sentences_per_second:.1f}"),
-        ("tokens a second", f"{figures.tokens_per_second:.0f}"),
+        ("sentences per second", f"{figures.sentences_per_second:.1f}"),
+        ("tokens per second", f"{figures.tokens_per_second:.0f}"),
         ("peak memory", memory),
     ]
     total = sum(figures.parts.values())

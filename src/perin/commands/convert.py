@@ -105,7 +105,7 @@ def convert(
 
 
 def _sound(source: str | os.PathLike[str], format: str | None, report: Callable[[InputError], None]) -> Iterator[Graph]:
-    """The graphs of a file in which nothing is wrong; the first fault of each other one is reported."""
+    """The faultless graphs of a file; the first fault of every other graph is reported."""
     faults: dict[tuple[int | None, str | None], Finding] = {}
 
     def note(finding: Finding) -> None:

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 def select(
     graphs: Iterable[Graph], source: str, ids: Sequence[str] | None = None, numbers: range | None = None
 ) -> Iterator[Graph]:
-    """Those of the graphs that have one of these ids and, counted from 1, one of these numbers.
+    """The graphs with one of these ids and, counted from 1, one of these numbers.
 
     Reads no further than needed; an id or a number that there is no graph for is an error.
     """

@@ -1,7 +1,7 @@
 """``perin VERB …``: finds the module of the verb, parses its arguments, runs it, turns errors into exit code 2.
 
 A verb's module has ``configure(parser)``, which adds its arguments, and ``run(arguments) -> int``, the exit code.
-Only the module of the verb that is asked for is imported.
+Only the module of the given verb is imported.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return EXIT_ERROR
     except BrokenExecutor:
-        reason = "one of the processes that shared the work has died, perhaps for want of memory"
+        reason = "one of the processes that shared the work has died, perhaps out of memory"
         print(f"perin {verb}: error: {reason}; try again with --threads 1", file=sys.stderr)
         return EXIT_ERROR
     except OSError as error:

@@ -1,7 +1,7 @@
 """Parse text to graphs: TEXT (a sentence each), a file (its name instead of TEXT, or -i), or standard input.
 
 A file has one sentence per line; blank lines are skipped, and the id of a graph is the number of its line.  By their
-names, files of tokens (.conllu) and of graphs whose texts are to be parsed (.mrp) are recognized.  Results go to
+names, files of tokens (.conllu) and files of graphs (.mrp), whose texts are parsed, are recognized.  Results go to
 standard output or to a file (-o), in the format that its name points to, else as MRP; on a terminal they are drawn.
 A sentence that can't be parsed is reported, and the others are parsed.  --resume continues an interrupted run.
 Exit code: 0 all sentences parsed, 1 some not, 2 nothing could be done.

@@ -1,6 +1,6 @@
 """Learn the minimal set of relative label rules of a treebank and tell how small it is.
 
-All files of TREEBANK count as one.  Tokens are those of --tokens (one file for all of TREEBANK, or as many as there),
+All files of TREEBANK count as one.  Tokens are those of --tokens (one file for all of TREEBANK, or one for each),
 as training sees them, or our own.  --output writes the rules as JSON.
 """
 

@@ -77,7 +77,7 @@ def _mark(row: Bools, ranges: Iterable[tuple[int, int]], starts: list[int], ends
 
 
 def _best_pieces(scores: Scores) -> Bools:
-    """[K, T]: of each row the one piece of neighbouring tokens, at least one, with the greatest product of odds.
+    """[K, T]: for each row, the piece of one or more neighbouring tokens with the greatest product of odds.
 
     The odds of a piece are a difference of two prefix sums of log odds, so its best start for each end is where the
     prefix before it is lowest; the first of equally good pieces is taken.
@@ -95,7 +95,7 @@ def _best_pieces(scores: Scores) -> Bools:
 
 
 def label_items(graph: Graph, sentence: Sentence, anchors: Bools | None) -> list[LabelItem]:
-    """Of each node its label and the tokens that its rules see: its own, or all where nodes have no anchors."""
+    """The label of each node and the tokens that its rules see: its own, or all where nodes have no anchors."""
     forms = tuple([token.form for token in sentence.tokens])
     lemmas = tuple([token.lemma for token in sentence.tokens])
     if anchors is None:
@@ -140,7 +140,7 @@ def edge_arrays(graph: Graph, vocabulary: Vocabulary) -> tuple[Ints, Bools, Ints
 
 
 def edges_by_pair(graph: Graph) -> Mapping[tuple[int, int], list[Edge]]:
-    """The edges between each two nodes that are not one."""
+    """The edges between each two different nodes."""
     pairs: dict[tuple[int, int], list[Edge]] = {}
     for edge in graph.edges:
         if edge.source != edge.target:
@@ -149,7 +149,7 @@ def edges_by_pair(graph: Graph) -> Mapping[tuple[int, int], list[Edge]]:
 
 
 def attribute_class(between: Sequence[Edge]) -> AttributeClass:
-    """The attributes of the edges of a pair as one class; values that say the default do not count.
+    """The attributes of the edges of a pair as one class; values that repeat the default do not count.
 
     >>> attribute_class([Edge(0, 1, "A", (Property("remote", True),))])
     ((None, (Property(name='remote', value=True),)),)
@@ -176,7 +176,7 @@ def tops(graph: Graph) -> Bools:
 
 
 def property_classes(graph: Graph, vocabulary: Vocabulary) -> dict[str, Ints]:
-    """Of each property with a classifier: the class of each node, [N]."""
+    """The class of each node, [N], for each property with a classifier."""
     found = {}
     for name, classes in vocabulary.property_classes.items():
         numbers = {value: number for number, value in enumerate(classes, start=1)}

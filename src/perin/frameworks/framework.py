@@ -43,7 +43,7 @@ class Framework:
     flavor: int
     """1: nodes are anchored; 2: they are not."""
     queries: int = 4
-    """Queries a token: enough for the nodes of every sentence in its treebanks."""
+    """Queries per token: enough for the nodes of every sentence in its treebanks."""
     steps: tuple[Step, ...] = ()
     """From the treebank's graphs to the network's, in this order."""
     rules: RuleSpace = field(default_factory=RuleSpace)

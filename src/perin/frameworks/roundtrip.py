@@ -152,7 +152,7 @@ def _rows(array: Bools | None, rows: Ints) -> Scores | None:
 
 @dataclass(frozen=True)
 class RoundTrip:
-    """The graph that came back, with the header of the one that went, and what was lost on the way."""
+    """The graph that came back, with the header of the original, and what was lost on the way."""
 
     graph: Graph
     nodes: int

@@ -256,7 +256,7 @@ def frame(value: str) -> str:
 
 
 def class_numbers(listed: Sequence[str], classes: Sequence[str]) -> list[int]:
-    """Of each listed value the class that speaks for it: its own, else its frame's, else 0.
+    """The class that speaks for each listed value: its own, else its frame's, else 0.
 
     >>> class_numbers(["v#v-w1f1", "v#v-w2f1", "v#v-w2f3"], ["f1", "v#v-w2f1"])
     [1, 2, 0]

@@ -198,7 +198,7 @@ class Graph:
         return components
 
     def subgraph(self, ids: Iterable[int]) -> Graph:
-        """The graph of these nodes, the edges between them, and those of the tops that are among them."""
+        """The graph of these nodes, with the edges between them and the tops among them."""
         keep = set(ids)
         return replace(
             self,
@@ -235,7 +235,7 @@ class Graph:
         return " ".join(self.input[anchor.start : anchor.end] for anchor in anchors) if self.input else ""
 
     def without_probabilities(self) -> Graph:
-        """The graph without what a parser has said of the certainty of its nodes and edges."""
+        """The graph without the probabilities of its nodes and edges."""
         extras = [node.extra for node in self.nodes] + [edge.extra for edge in self.edges]
         if not any(extra and not PROBABILITIES.isdisjoint(extra) for extra in extras):
             return self

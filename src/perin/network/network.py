@@ -199,7 +199,7 @@ class Network(nn.Module):
         *,
         every_layer: bool = False,
     ) -> dict[str, Hidden]:
-        """The hidden states of each treebank that is asked for, of some sentences of the batch or (None) of all.
+        """The hidden states of each wanted treebank, for some sentences of the batch or (None) for all.
 
         Without ``sentences``: of all sentences for all treebanks.
         """

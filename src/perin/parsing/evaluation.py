@@ -50,7 +50,7 @@ def parse_treebank(
     probabilities: bool = False,
     progress: Callable[[Iterator[Parsed]], Iterable[Parsed]] = iter,
 ) -> list[Graph]:
-    """What a parser makes of the texts of gold graphs, of each framework and language that they have.
+    """Parse the texts of gold graphs, in each of their frameworks and languages.
 
     ``tokens`` is a CoNLL-U or companion file with the ids of the graphs; by default texts are tokenized as the parser
     does it.  Whatever goes wrong with a text is reported, and there is no graph for it.  ``progress`` is put around
@@ -88,7 +88,7 @@ def _item(graph: Graph, language: str | None, tokens: Mapping[str, Sentence] | N
 
 
 def dev_file(data: Path, treebank: str) -> Path | None:
-    """The dev graphs of a treebank in a folder of treebanks, in whichever format it has; None if there are none."""
+    """The dev graphs of a treebank in a folder of treebanks, in any format; None if there are none."""
     found = sorted((data / treebank).glob("dev.*"))
     return next((path for path in found if ".conllu" not in path.name), None)
 

@@ -80,7 +80,7 @@ def split_texts(
 ) -> Iterator[Item]:
     """The sentences of running texts, in which line ends are spaces and blank lines end a sentence.
 
-    The ids of the sentences of the third text are 3.1, 3.2, …  What is no text, or has been split already, stays whole.
+    The ids of the sentences of the third text are 3.1, 3.2, …  Text that is split already stays whole.
     """
     for number, text in enumerate(texts, start=1):
         if isinstance(text, InputError):

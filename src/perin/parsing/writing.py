@@ -1,6 +1,6 @@
 """Parsed sentences to files.
 
-MRP is written sentence by sentence, so that an interrupted run leaves whole lines and can be gone on with.  Files of
+MRP is written sentence by sentence, so that an interrupted run leaves whole lines and can be resumed.  Files of
 other formats appear when all sentences are parsed.
 """
 
@@ -68,7 +68,7 @@ def checked_format(path: str, format: str | None, frameworks: Iterable[str], *, 
 def write_parsed(results: Iterable[Parsed], path: str, format: str, report: Report, *, offset: int | None) -> Tally:
     """Write the graphs of parsed sentences to a file (``-``: standard output); failed ones go to ``report``.
 
-    ``offset``: where an interrupted run of MRP lines is gone on with, None for a new file.
+    ``offset``: where an interrupted run of MRP lines is resumed, None for a new file.
     """
     tally = Tally()
     if format == "mrp":
@@ -163,7 +163,7 @@ class Unfinished:
 
     ``gaps`` are sentences whose graphs are not in its file although those of later ones are, each with the place where
     they belong: they failed, or were lost.  ``rest`` are the sentences that the run has not come to, and ``offset`` is
-    the place where it is gone on with (None: there is no file).
+    the place where it is resumed (None: there is no file).
     """
 
     gaps: list[tuple[int, Item]]
@@ -177,7 +177,7 @@ def unfinished(items: Iterable[Item], path: str, format: str, frameworks: Sequen
     What does not belong to the sentences is an error.
     """
     if format != "mrp" or path == "-" or path.endswith(".gz"):
-        raise UsageError("only a run that writes MRP to a file, not compressed, can be gone on with")
+        raise UsageError("only a run that writes MRP to an uncompressed file can be resumed")
     if not os.path.exists(path):
         return Unfinished([], items, None)
     gaps: list[tuple[int, Item]] = []

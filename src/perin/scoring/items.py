@@ -25,7 +25,7 @@ class Items:
     """The items of one graph.  Nodes are numbered in file order; ``ids`` gives their ids.
 
     ``edges`` and ``attributes`` have no duplicates and come in file order (after inverse edges are turned round);
-    ``remote`` are those of the edges that carry the attribute ``remote`` (UCCA).
+    ``remote`` are the edges with the attribute ``remote`` (UCCA).
     """
 
     ids: tuple[int, ...]

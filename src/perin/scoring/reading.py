@@ -30,7 +30,7 @@ ANCHORED = 4_000_000
 
 
 def read_gold(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:
-    """The gold graphs; of several with the same key, the last one; a graph that can't be used is an InputError."""
+    """The gold graphs, the last one of each key; a graph that can't be used is an InputError."""
     chosen: dict[Key, Graph] = {}
     for name, line, graph in _located(source, format, report, gold=True):
         if graph.key in chosen:
@@ -45,7 +45,7 @@ def read_gold(source: Source, format: str | None = None, *, report: Report) -> l
 
 
 def read_system(source: Source, format: str | None = None, *, report: Report) -> list[Graph]:
-    """The graphs of a system; of several with the same key, the first one; what can't be used is reported."""
+    """The graphs of a system, the first one of each key; graphs that can't be used are reported."""
     chosen: dict[Key, Graph] = {}
     for name, line, graph in _located(source, format, report, gold=False):
         if graph.key in chosen:

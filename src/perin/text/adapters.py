@@ -48,7 +48,7 @@ def is_one(texts: object) -> bool:
 
 
 def check_several(texts: object, verb: str) -> None:
-    """UsageError for what is no collection of sentences."""
+    """UsageError for anything but a collection of sentences."""
     if is_one(texts):
         raise UsageError(f"{verb} takes several sentences, but this is a single one; put it in a list: [text]")
     if isinstance(texts, (bytes, dict)) or not isinstance(texts, Iterable):

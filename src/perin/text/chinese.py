@@ -109,7 +109,7 @@ def _words(text: str) -> list[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _cost(word: str) -> float | None:
-    """The negative logarithm of a word's probability plus the cost of its length; None for what is no word."""
+    """The negative logarithm of a word's probability plus the cost of its length; None for anything but a word."""
     words, total = chinese_words()
     entry = words.get(word)
     if len(word) == 1:

@@ -80,7 +80,7 @@ def checked_lemma(form: str, lemma: str) -> str:
 
 
 def in_context(forms: Sequence[str], lemmas: Sequence[str]) -> list[str]:
-    """Lemmas corrected by the words around: of 's and 'd, and of forms of a verb that are also another word.
+    """Lemmas corrected by the words around: 's and 'd, and forms of verbs that can be other words, too.
 
     >>> in_context(["He", "'s", "left", "Tom", "'s", "left"], ["he", "'s", "left", "Tom", "'s", "left"])
     ['he', 'be', 'leave', 'Tom', "'s", 'left']

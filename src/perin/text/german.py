@@ -23,7 +23,7 @@ _NO_NOUNS = re.compile(
     r"(?:[bdflmnrst]|eil|schl)ung(?:en)?|[nst]?ionen|schaft(?:en)?|.?[hk]eit(?:en)?|tum|isch(?:e[nrms]?)?|chen|sten|rechen"
     r"|stag(?:e?s|en?)?|char|dien|eins|frank|klei|komi|mate|mill|quad|russ|schoko|span|touri|verb|vers|zent"
 )
-"""What the dictionary has as nouns and what is more often the end of a word."""
+"""Nouns of the dictionary that are more often the end of a word."""
 
 
 def pieces(word: str) -> tuple[Piece, ...]:
@@ -58,9 +58,9 @@ def _infinitive(word: str) -> tuple[Piece, ...]:
 
 
 def _compound(word: str) -> tuple[Piece, ...]:
-    """Two nouns of the dictionary; of several ways to split, the one with the most even parts and the shortest link.
+    """Two nouns of the dictionary, split into the most even parts with the shortest link.
 
-    Words of which the dictionary knows that they are no nouns, but stand at the start of a sentence, stay whole.
+    Words at the start of a sentence that the dictionary has, but not as nouns, stay whole.
     """
     lemma = dictionary_lemma(word, "deu") or word
     if len(word) < 6 or not word.istitle() or not word.isalpha() or lemma.islower():

@@ -35,7 +35,7 @@ def checked(language: str) -> str:
 
 
 # Which language a text is in, where that is plain to see: by its script, else by its most frequent words.  More
-# languages are known here than can be parsed, so that a text in one of the others is not taken for one that can.
+# languages are known here than can be parsed, so that text in another language is not taken for one of those.
 
 
 _FUNCTION_WORDS = {

@@ -125,7 +125,7 @@ def _lemma(form: str, language: str) -> str:
 
 
 def _guess(form: str, language: str) -> str:
-    """The lemma of an unknown form; in Czech that of the form without its negation, if it is known."""
+    """The lemma of an unknown form; in Czech, of the form without its negation if that is known."""
     positive = dictionary_lemma(form[2:], language) if language == "ces" and form[:2].lower() == "ne" else None
     return positive or guessed_lemma(form, language)
 

@@ -132,7 +132,7 @@ class LinkedNames:
     last: bool = True
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
-        """The graph without links of what has no name."""
+        """The graph without links (``wiki``) of nodes that have no name."""
         linked = [node for node in graph.nodes if any(pair.name == "wiki" for pair in node.properties)]
         if not linked:
             return graph

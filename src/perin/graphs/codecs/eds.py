@@ -95,7 +95,7 @@ class _Reader:
             raise InputError(message, source=self.source, line=self.foreign)
 
     def _comment(self, line: str) -> str:
-        """Keep what a comment line says; returns the part of the line that is no comment (a graph behind ``#ID``)."""
+        """Keep what a comment line says; returns the rest of the line (a graph behind ``#ID``)."""
         if identifier := _IDENTIFIER.match(line):
             self.pairs.setdefault("id", identifier[1])
             return line[identifier.end() :]

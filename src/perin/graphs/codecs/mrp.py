@@ -21,7 +21,7 @@ GRAPH_FIELDS = frozenset(
 def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
     """Read graphs from JSON lines; blank lines at the end are allowed, elsewhere they are a fault.
 
-    A file without a single line of JSON is an InputError, however faults are reported: it is something else.
+    A file without a single line of JSON is another kind of file: an InputError, even when faults are collected.
     """
     blank = faulty = 0
     parsed = False

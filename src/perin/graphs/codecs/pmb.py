@@ -163,7 +163,7 @@ class BoxWriter:
         raise NotImplementedError
 
     def ends(self, edge: Edge) -> tuple[str | None, str | None]:
-        """What an edge leads from and to; None for what is no node."""
+        """Where an edge leads from and to; None for anything but a node."""
         if edge.attributes or edge.normal is not None or edge.extra:
             raise self.unsayable(f"{named(edge)} has attributes or fields of its own")
         return self.kinds.get(edge.source), self.kinds.get(edge.target)
@@ -230,7 +230,7 @@ def documents(lines: Lines, is_whole: Callable[[list[str]], bool] = lambda words
 def read_documents(
     documents: Iterable[Document], builder: type[Builder], source: str, report: Report
 ) -> Iterator[tuple[int, Graph]]:
-    """Read graphs; the id is that of the document in its header, else the number of the document in the file."""
+    """Read graphs; the id is the one in the document's header, else the document's number in the file."""
     for number, document in enumerate(documents, start=1):
         graph = builder(document, number, source, report).graph()
         if graph is not None:

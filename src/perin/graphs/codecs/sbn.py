@@ -327,7 +327,7 @@ class _SequenceWriter(BoxWriter):
         return has_inverse and held and target in self.roles and self.kinds[source] != "box"
 
     def _box_order(self) -> list[int]:
-        """Boxes such that each comes after the one that a relation leads from; the first is one that none leads to."""
+        """Boxes in an order in which relations lead forward; the first is one that no relation leads to."""
         written = [box for box in self.boxes if box not in self.presupposed]
         children: dict[int, list[int]] = {box: [] for box in self.boxes}
         for box, (parent, _) in self.related.items():

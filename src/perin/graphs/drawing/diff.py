@@ -63,7 +63,7 @@ class _Merged(NamedTuple):
 def diff_sketch(gold: Graph, system: Graph, pairs: Iterable[tuple[int, int]], *, f1: float | None = None) -> Sketch:
     """The sketch of a gold and a system graph, given the ids of the nodes that correspond, gold first.
 
-    ``f1`` is their score, if that is to be shown.
+    ``f1`` is their score, if it should be shown.
     """
     merged = _merged(gold, system, pairs)
     text = system.input if gold.input is None else gold.input
@@ -144,7 +144,7 @@ def _property_key(item: Property) -> Hashable:
 def _compared(
     gold: Sequence[_Item], system: Sequence[_Item], key: Callable[[_Item], Hashable]
 ) -> list[tuple[_Item, Status]]:
-    """Gold items as matched or missing, then those of the system that match none, as extra."""
+    """Gold items as matched or missing, then system items without a match as extra."""
     left = Counter(map(key, system))
     found: Counter[Hashable] = Counter()
     marked: list[tuple[_Item, Status]] = []

@@ -149,7 +149,7 @@ def page_style_sheet() -> str:
 
 
 def colours(selector: str, *, dark: bool) -> str:
-    """The colour rules for what is inside of the elements that the selector names."""
+    """The colour rules for everything inside the selected elements."""
     return _COLOURS.substitute(_DARK if dark else _LIGHT, at=selector)
 
 

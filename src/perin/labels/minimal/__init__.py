@@ -37,7 +37,7 @@ from perin.labels.ruleset import RuleSet
 class Reduced:
     """A hitting set problem after all reductions: ``forced`` elements and what is left.
 
-    Of two elements in the same sets the one with the lower number stays.
+    If two elements are in the same sets, the one with the lower number stays.
     """
 
     def __init__(self, sets: Sequence[Collection[int]]) -> None:
@@ -84,7 +84,7 @@ class Reduced:
             numbers = set()
 
     def _drop_elements(self, elements: Iterable[int]) -> set[int]:
-        """Drop those of the elements that another makes superfluous; the sets that have changed."""
+        """Drop the elements that another makes superfluous; returns the sets that have changed."""
         changed: set[int] = set()
         for element in elements:
             places = self.places[element]
@@ -211,7 +211,7 @@ def _bound(result: Any) -> float:
 
 
 def _greedy(sets: Sequence[set[int]], elements: Sequence[int]) -> list[int]:
-    """A small hitting set: again and again the element of the most sets that are not hit yet."""
+    """A small hitting set: greedily takes the element in most of the sets that are not hit yet."""
     left = list(sets)
     chosen = []
     while left:
@@ -235,7 +235,7 @@ VERSION = 1
 
 
 class RuleCache:
-    """The place of one result in a folder of results, named after a hash of all that the result depends on.
+    """The place of one result in a folder of results, named after a hash of everything that the result depends on.
 
     A file appears only when it is complete, so that an interrupted run leaves nothing behind.
     """

@@ -17,7 +17,7 @@ from perin.labels.minimal.occurrences import Ints, Occurrences
 
 # From occurrences to rules: an instance is a rule and a key whose label it yields.
 #
-# Rules are rows of numbers.  Instances come in batches such that all instances of a rule are in the same batch: by
+# Rules are rows of numbers.  Instances come in batches, with all instances of a rule in the same batch: by
 # affix pair and, for anchored nodes, by the number of tokens deleted at the left.
 
 

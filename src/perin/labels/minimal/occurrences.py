@@ -82,7 +82,7 @@ def _folded(text: str) -> str:
     return fold(text)
 
 
-# The case of rules: they are learned without case and written as most of the labels are that they yield.
+# The case of rules: they are learned without case and written like most of the labels that they yield.
 
 
 def spelled(chosen: Mapping[Rule, Sequence[int]], keys: Keys) -> list[Rule]:

@@ -25,7 +25,7 @@ LONGEST_LABEL = 1000
 
 
 class Cuts:
-    """The ways to cut labels into prefix, kept part and suffix such that another label has the same affixes.
+    """The ways to cut labels into prefix, kept part and suffix where another label has the same affixes.
 
     ``labels`` are sorted and distinct.  Cuts are parallel arrays ordered by label, start and end: ``label[start:end]``
     is kept, and ``pair`` is the number of the pair of affixes around it.

@@ -182,7 +182,7 @@ def read_split(
 
 
 def _glossary(recipe: Recipe, wanted: TreebankRecipe, sentences: Sequence[Sentence]) -> Mapping[str, str] | None:
-    """The translations of lemmas that a recipe asks for; None: they are to be learned from the treebank."""
+    """The translations of lemmas that a recipe asks for; None: learn them from the treebank."""
     if wanted.translation == "learned":
         return None
     if wanted.translation == "none":

@@ -54,7 +54,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What is learned from: one example of each training graph that can be used, by treebank."""
+    """The training data: one example of each usable training graph, by treebank."""
 
     treebanks: list[Treebank]
     examples: dict[str, list[Example]]

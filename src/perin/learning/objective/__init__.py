@@ -119,7 +119,7 @@ def training_step(
     backward: Callable[[Tensor], object] = torch.autograd.backward,
     common: Common = alone,
 ) -> dict[str, dict[str, float]]:
-    """Gradients of all weights for one batch, added to those that are there, and an update of the loss weights.
+    """Add the gradients of all weights for one batch to those that are there, and update the loss weights.
 
     What is differentiated is the sum of each treebank's weighted losses times its share of the sentences.  Returns
     the losses.  Where several processes share a batch (None: nothing of it is left for this one), ``common`` adds up
@@ -140,7 +140,7 @@ def training_step(
 
 
 def _counts(network: Network, batch: Batch | None, found: Mapping[str, Mapping[str, Loss]]) -> Floats:
-    """[treebanks, 1 + kinds]: sentences, and what each loss is to be divided by."""
+    """[treebanks, 1 + kinds]: sentences, and the divisor of each loss."""
     counts = np.zeros((len(network.treebanks), 1 + len(KINDS)))
     for row, (treebank, sizes) in zip(counts, network.treebanks.items(), strict=True):
         if batch is not None and treebank in found:

@@ -50,7 +50,7 @@ class NodeOutputs:
     """[slots]: to be normalised over the slots of a sentence."""
 
 
-# The losses of a matched batch, each a sum and what it is to be divided by.
+# The losses of a matched batch, each a sum and its divisor.
 #
 # Queries that no node is matched with count in the label loss only, where their class is null.  Everything else is
 # about matched queries, the slots.  Keeping sum and count apart lets several processes divide by their common count.

@@ -279,7 +279,7 @@ def _array(tensor: Tensor | None) -> NDArray[np.float32] | None:
 
 
 def node_ranks(target: Target) -> Ints:
-    """[N]: ranks such that nodes of the same rank look alike, as do their neighbours, and theirs, and so on.
+    """[N]: ranks; nodes of the same rank look alike, as do their neighbours, and theirs, and so on.
 
     Nodes of the same rank are all but always interchangeable.  (Colour refinement, with colours sorted by what they
     mean, so that they are the same for every order of the nodes.)

@@ -191,9 +191,9 @@ def _apart(heights: Mapping[str, float], gap: float = 14.0) -> dict[str, float]:
 
 
 WORST = 8
-"""Graphs of each treebank that are drawn."""
+"""How many graphs of each treebank are drawn."""
 LARGEST = 40
-"""Nodes of the largest graph that is drawn."""
+"""How many nodes a graph may have to be drawn."""
 PACKAGES = ("torch", "transformers", "numpy", "scipy", "safetensors", "accelerate")
 
 _PAGE = """
@@ -335,7 +335,7 @@ def _rules(corpus: Corpus, name: str, most: int = 40) -> str:
 
 
 def _worst(gold: Sequence[Graph], system: Sequence[Graph], result: Result) -> str:
-    """Differences of the graphs with the lowest scores, as far as they can be looked at."""
+    """Differences of the graphs with the lowest scores that are small enough to draw."""
     compared = {graph.id: graph.comparison for graph in result.graphs}
     scored = [
         (compared[wanted.id].tallies["all"].f1, number) for number, wanted in enumerate(gold) if len(wanted) <= LARGEST

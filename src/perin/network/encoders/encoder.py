@@ -1,4 +1,4 @@
-"""The encoder of a network, whichever its settings name: pretrained, or our own that needs no download."""
+"""The encoder that a network's settings name: a pretrained one, or our own that needs no download."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ The package holds the encoder in one little-endian file:
     header        "E5S1", version; width, layers, heads, inner width, rows, positions, types; epsilon; block size
     vocabulary    count, numbers of <s>, </s>, <pad>, <unk>; size of the text; where each piece ends; scores; the text
     characters    how single characters are normalised: count, size; each its code, length and replacement
-    directory     of each array its name, kind (0 is 32-bit floats, 1 is blocks), count, place and size in bytes
+    directory     name, kind (0 is 32-bit floats, 1 is blocks), count, place and size in bytes of each array
 
 A block is 32 weights in four bits: a 16-bit scale, then 16 bytes whose lower halves are the first 16 weights and whose
 upper halves the others, each 8 too large.
@@ -37,7 +37,7 @@ _MAGIC, _VERSION = b"E5S1", 1
 _HEADER = "<4sI7ifi"
 _VOCABULARY = "<5iQ"
 _HELD = "\ue000"
-"""First of the private characters that stand for those which NFKC is not to touch."""
+"""First of the private characters that stand for those that NFKC must not touch."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ def fits(gold: Items, system: Items, names: Iterable[str]) -> bool:
 
 
 NEIGHBOURHOOD = 3
-"""Nodes are told apart by what is up to so many edges away."""
+"""Nodes are told apart by their surroundings, up to this many edges away."""
 
 
 def rough_correspondence(gold: Items, system: Items, *, monotone: bool = False, ucca: bool = False) -> Solution:

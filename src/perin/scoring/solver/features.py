@@ -54,7 +54,7 @@ Feature: TypeAlias = NodeFeature | ArcFeature
 
 
 def shared_features(gold: Items, system: Items, names: Iterable[str]) -> dict[str, Feature]:
-    """Those of the named features that some map could match."""
+    """The named features that some map could match."""
     found = {name: FEATURES[name](gold, system) for name in names}
     return {name: feature for name, feature in found.items() if feature.most}
 

@@ -59,7 +59,7 @@ def partner_rows(cells: Integers, shape: tuple[int, int]) -> Rows:
 
 
 def arc_rows(arcs: ArcPairs, pairs: Integers, columns: Integers, first: int) -> Rows:
-    """Of the pairs with the same gold arc, or system arc, and cell at its end, one matches if the cell is used.
+    """Among pairs with the same gold or system arc and the same cell at its end, one matches if the cell is used.
 
     ``columns`` gives the column of each cell, ``first`` is the column of the first pair.  Rows that follow from others
     are left out.

@@ -211,7 +211,7 @@ def _split(part: Subproblem, relaxed: Relaxed) -> list[_Case]:
 
 
 def _branching_cells(allowed: Booleans) -> list[tuple[int, int]]:
-    """The cells of the row or column that has fewest, but at least two; a single cell if there is none such."""
+    """The cells of the row or column that has fewest, but at least two; a single cell if none has two."""
     best: tuple[int, int, int] | None = None
     for axis in (0, 1):
         counts = allowed.sum(1 - axis)

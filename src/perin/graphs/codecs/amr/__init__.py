@@ -251,7 +251,7 @@ def _lay_out(graph: Graph) -> _PenmanTree:
 
 
 def oriented(graph: Graph, top: int) -> dict[int, list[Branch]]:
-    """The edges to be written at each node, such that all nodes can be reached from the top.
+    """The edges to write at each node so that all nodes can be reached from the top.
 
     An edge stays at its source unless its source could not be reached otherwise.
     """

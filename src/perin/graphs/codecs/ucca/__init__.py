@@ -109,7 +109,7 @@ class _Decoder:
             return header.graph({"id": self.id}, **IMPLIED)
 
     def _spans(self, text: str | None) -> tuple[dict[str, Anchor], str | None]:
-        """The characters of each terminal by its id, and the text, both guessed where the file does not say them."""
+        """The characters of each terminal by its id, and the text; both are guessed where the file lacks them."""
         ids = [terminal.id for terminal in self.terminals]
         spans = [span for terminal in self.terminals if (span := _span(terminal))]
         if len(spans) < len(ids):

@@ -23,7 +23,7 @@ WRAPPER = "corpus"
 Attributes: TypeAlias = dict[str, str]
 _CHUNK = 1 << 14
 _ELSEWHERE = "?"
-"""The place of all elements that are not looked at."""
+"""The place of all elements that are ignored."""
 
 
 @dataclass

@@ -70,7 +70,7 @@ class Block:
 
 
 class Head(NamedTuple):
-    """What the lines above a graph say; ``ranges`` are those of the words in the text."""
+    """The content of the lines above a graph; ``ranges`` tell where its words are in the text."""
 
     number: int | None
     text: str | None
@@ -256,7 +256,7 @@ def normal(role: str) -> str | None:
 
 
 def alignment_lines(nodes: Iterable[Node], variables: Iterable[str], words: Sequence[Anchor]) -> list[str]:
-    """The lines ``variable: 1-2,4-4`` of the nodes that have anchors, be they empty (``0-0``)."""
+    """The lines ``variable: 1-2,4-4`` of the nodes with anchors, including empty ones (``0-0``)."""
     lines = []
     for node, variable in zip(nodes, variables, strict=True):
         if node.anchors is None:
