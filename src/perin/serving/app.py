@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from importlib.resources import files
 from typing import Any, TypeAlias, TypeVar
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -55,6 +56,14 @@ _PAGE = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/jav
 _PAGE |= {"docs.html": "text/html", "docs.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
+class _Plain(APIRoute):
+    """A route whose function takes a request and returns the answer, without the framework's way between them."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        found: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return found
+
+
 def create_app(settings: Settings) -> FastAPI:
     """The application; its workers start and end with it."""
     metrics = Metrics()
@@ -76,6 +85,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
+    app.router.route_class = _Plain
     app.state.service, app.state.metrics, app.state.settings = service, metrics, settings
     _add_probes(app, service, metrics)
     _add_parsing(app, service, settings)
@@ -93,13 +103,13 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _add_probes(app: FastAPI, service: Service, metrics: Metrics) -> None:
     @app.get("/live", tags=["state"], summary="Whether the service runs")
-    async def live() -> dict[str, str]:
-        return {"status": "live"}
+    async def live(request: Request) -> JSONResponse:
+        return JSONResponse({"status": "live"})
 
     described_ready = described(responses={"503": {"description": "not ready yet"}})
 
     @app.get("/ready", tags=["state"], summary="Whether the models are loaded", openapi_extra=described_ready)
-    async def ready() -> JSONResponse:
+    async def ready(request: Request) -> JSONResponse:
         if service.ready:
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready"}, 503, headers={"Retry-After": "2"})
@@ -111,7 +121,7 @@ def _add_probes(app: FastAPI, service: Service, metrics: Metrics) -> None:
         response_class=Response,
         openapi_extra=described(answers=[TEXT], errors=READING),
     )
-    async def counters() -> Response:
+    async def counters(request: Request) -> Response:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -122,9 +132,9 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
         summary="Models, frameworks, formats and limits",
         openapi_extra=described(errors=READING),
     )
-    async def models() -> dict[str, Any]:
+    async def models(request: Request) -> JSONResponse:
         known = service.treebanks
-        return {
+        content = {
             "version": perin.__version__,
             "models": [
                 {"name": name, "language": language, "frameworks": frameworks}
@@ -144,6 +154,7 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
                 "seconds": settings.seconds,
             },
         }
+        return JSONResponse(content)
 
     described_parse = described(
         ParseBody,
@@ -176,7 +187,7 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
             _note(request, sentences=len(units), model=choice.model)
             if body.stream:
                 return StreamingResponse(_lines(service, units, stack.pop_all()), media_type=NDJSON)
-            found = await service.in_time(_all(service.parse(units)))
+            found = await service.parse(units)
             head = {"model": choice.model, "language": choice.language, **_warning(body, choice.language)}
             joined = json.dumps(head).encode()[:-1] + b',"sentences":[' + b",".join(found) + b"]}"
             return Response(joined, media_type="application/json")
@@ -234,15 +245,16 @@ def _add_page(app: FastAPI) -> None:
     parts["page.css"] = page_style_sheet().encode() + parts["page.css"]
 
     @app.get("/", include_in_schema=False)
-    async def page() -> Response:
+    async def page(request: Request) -> Response:
         return Response(parts["index.html"], media_type="text/html")
 
     @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
+    async def docs(request: Request) -> Response:
         return Response(parts["docs.html"], media_type="text/html")
 
     @app.get("/page/{name}", include_in_schema=False)
-    async def part(name: str) -> Response:
+    async def part(request: Request) -> Response:
+        name = request.path_params["name"]
         if name not in parts:
             raise HTTPException(404)
         return Response(parts[name], media_type=_PAGE[name], headers={"Cache-Control": "no-cache"})
@@ -324,10 +336,6 @@ async def _spooled(request: Request) -> Any:
         return file
 
 
-async def _all(answers: AsyncIterator[bytes]) -> list[bytes]:
-    return [answer async for answer in answers]
-
-
 def _warning(body: ParseBody, language: str) -> dict[str, str]:
     """A word to the client if the text is clearly in another language."""
     text = body.text if isinstance(body.text, str) else " ".join(body.text or [])
@@ -341,7 +349,7 @@ async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.Exit
     """One answer per line; if something stops them, the last line says what."""
     with stack:
         try:
-            async for answer in service.parse(units):
+            async for answer in service.stream(units):
                 yield answer + b"\n"
         except (PerinError, RefusedError, UnavailableError) as error:
             yield json.dumps({"error": str(error)}).encode() + b"\n"

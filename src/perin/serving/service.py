@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -15,8 +16,6 @@ from perin.errors import UsageError
 from perin.serving.pool import Events, Pool, UnavailableError
 from perin.serving.worker import group_of, look_until_closed, parse_until_closed
 from perin.text.languages import checked
-
-Result = TypeVar("Result")
 
 Unit = dict[str, Any]
 """A sentence to be parsed, as :mod:`perin.serving.worker` takes it."""
@@ -195,29 +194,38 @@ class Service:
         finally:
             self.active -= 1
 
-    async def parse(self, units: Iterable[Unit]) -> AsyncIterator[bytes]:
-        """The answers to sentences, in their order; at most a window of them is held at a time."""
+    async def parse(self, units: Iterable[Unit]) -> list[bytes]:
+        """The answers to the sentences of a request, in their order, within its time limit."""
+        deadline = time.monotonic() + self.settings.seconds
+        return [answer async for answer in self.stream(units, deadline)]
+
+    async def stream(self, units: Iterable[Unit], deadline: float | None = None) -> AsyncIterator[bytes]:
+        """Each answer as soon as those before it are there; at most a window of them is held at a time.
+
+        ``deadline``: by ``time.monotonic()``; without it, each answer has the time of a request.
+        """
         waiting: deque[asyncio.Future[bytes]] = deque()
         try:
             for unit in units:
                 waiting.append(self.parsers.submit(group_of(unit), unit))
                 self.metrics.sentences.labels(unit["model"]).inc()
                 if len(waiting) >= WINDOW:
-                    yield await self.in_time(waiting.popleft())
+                    yield await self._in_time(waiting.popleft(), deadline)
             while waiting:
-                yield await self.in_time(waiting.popleft())
+                yield await self._in_time(waiting.popleft(), deadline)
         finally:
             for answer in waiting:
                 answer.cancel()
 
     async def use(self, tool: str, **arguments: Any) -> bytes:
         """The answer of one of :data:`perin.serving.tools.TOOLS`."""
-        return await self.in_time(self.tools.submit(tool, (tool, arguments)))
+        return await self._in_time(self.tools.submit(tool, (tool, arguments)))
 
-    async def in_time(self, answer: Awaitable[Result]) -> Result:
-        """The result, or :class:`UnavailableError` if it does not come within the time limit."""
+    async def _in_time(self, answer: asyncio.Future[bytes], deadline: float | None = None) -> bytes:
+        """The answer, or :class:`UnavailableError` if it does not come within the time limit."""
+        seconds = self.settings.seconds if deadline is None else deadline - time.monotonic()
         try:
-            return await asyncio.wait_for(answer, self.settings.seconds)
+            return await asyncio.wait_for(answer, seconds)
         except asyncio.TimeoutError:
             raise UnavailableError(f"the request took more than {self.settings.seconds:g} seconds") from None
 

@@ -49,14 +49,14 @@ def add_routes(app: FastAPI, service: Service, settings: Settings) -> None:
         summary="Models, as UDPipe's clients expect them",
         openapi_extra=described(errors=READING),
     )
-    async def models() -> dict[str, Any]:
+    async def models(request: Request) -> JSONResponse:
         names = [
             name if len(languages) == 1 else f"{name}-{language}"
             for name, languages in ((name, by_language(treebanks)) for name, treebanks in service.treebanks.items())
             for language in languages
         ]
         stages = ["tokenizer", "tagger", "parser"]
-        return {"models": dict.fromkeys(names, stages), "default_model": names[0]}
+        return JSONResponse({"models": dict.fromkeys(names, stages), "default_model": names[0]})
 
     route: dict[str, Any] = {
         "tags": ["UDPipe"],
@@ -108,7 +108,7 @@ async def _processed(service: Service, settings: Settings, form: dict[str, str])
     items = enumerate(_items(form, choice.language), start=1)
     units = [{**shared, **item, "id": str(number)} for number, item in items]
     check_limits(settings, units)
-    found = [json.loads(answer) async for answer in service.parse(units)]
+    found = [json.loads(answer) for answer in await service.parse(units)]
     errors = [f"{each['id']}: {each['error']}" for each in found if "error" in each]
     if errors:
         raise UsageError(f"sentence {errors[0]}")

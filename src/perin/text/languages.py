@@ -113,8 +113,17 @@ _FUNCTION_WORDS = {
         """
     ),
 }
-_LETTERS = {"ces": "ěřů", "deu": "ßäöü", "pol": "łąęńśźż", "slk": "ľĺŕô"}
-"""Letters that are at home in few of the languages; a word that has one counts like a frequent word."""
+_AT_HOME = {
+    letter: code
+    for code, letters in {"ces": "ěřů", "deu": "ßäöü", "pol": "łąęńśźż", "slk": "ľĺŕô"}.items()
+    for letter in letters
+}
+"""Letters to the one of the languages that has them; a word with such a letter counts like a frequent word."""
+_USED_BY = {
+    word: tuple(code for code, words in _FUNCTION_WORDS.items() if word in words)
+    for word in frozenset().union(*_FUNCTION_WORDS.values())
+}
+"""Frequent words to the languages that use them."""
 _SCRIPTS = {
     "jpn": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
     "kor": regex.compile(r"\p{Hangul}"),
@@ -142,14 +151,14 @@ def identify(text: str) -> str | None:
     'deu'
     >>> identify("OK")
     """
-    letters = len(_LETTER.findall(text))
-    for language, script in _SCRIPTS.items():
-        share = 0.1 if language == "jpn" else 0.5
-        if letters and len(script.findall(text)) > share * letters:
-            return language
+    if not text.isascii():
+        letters = len(_LETTER.findall(text))
+        for language, script in _SCRIPTS.items():
+            share = 0.1 if language == "jpn" else 0.5
+            if letters and len(script.findall(text)) > share * letters:
+                return language
     hits: Counter[str] = Counter()
     for word in _WORD.findall(text.lower()):
-        for language, frequent in _FUNCTION_WORDS.items():
-            hits[language] += word in frequent or any(letter in word for letter in _LETTERS.get(language, ""))
-    (best, most), (_, next_most) = hits.most_common(2) if hits else [("", 0), ("", 0)]
+        hits.update({*_USED_BY.get(word, ()), *(_AT_HOME[letter] for letter in word if letter in _AT_HOME)})
+    (best, most), (_, next_most) = [*hits.most_common(2), ("", 0), ("", 0)][:2]
     return best if most >= max(_LEAST, _CLEAR * next_most) else None
