@@ -208,13 +208,17 @@ TARGET void multiply(const float *left, int64_t rows, int64_t n, int64_t stride,
     }
 }
 
-/* The sums of ROWS rows of n rounded inputs for the outputs of some panels. */
-INLINE void whole_products(const uint8_t *inputs, int64_t n, int panels, const int8_t *packed,
-                           int32_t sums[PANELS][ROWS][PANEL]) {
+/* The sums of ROWS rows of n rounded inputs for the outputs of some panels, without what the zero of the inputs
+   adds to them (offsets). */
+INLINE void whole_products(const uint8_t *inputs, int64_t n, int panels, const int8_t *packed, const int32_t *offsets,
+                           whole_vector sums[ROWS][PANELS * PARTS]) {
+    whole_vector sum[ROWS][PANELS * PARTS];
+    for (int part = 0; part < panels * PARTS; part++) {
+        whole_vector offset;
+        memcpy(&offset, offsets + part * LANES, sizeof offset);
+        for (int row = 0; row < ROWS; row++) sum[row][part] = -offset;
+    }
 #if LEVEL == 2
-    __m512i sum[PANELS][ROWS];
-    for (int panel = 0; panel < panels; panel++)
-        for (int row = 0; row < ROWS; row++) sum[panel][row] = _mm512_setzero_si512();
     for (int64_t i = 0; i < n; i += 4, packed += 4 * PANEL) {
         __m512i weights[PANELS];
         for (int panel = 0; panel < panels; panel++) weights[panel] = _mm512_loadu_si512(packed + panel * PANEL * n);
@@ -223,15 +227,11 @@ INLINE void whole_products(const uint8_t *inputs, int64_t n, int panels, const i
             memcpy(&four, inputs + row * n + i, sizeof four);
             const __m512i fours = _mm512_set1_epi32(four);
             for (int panel = 0; panel < panels; panel++) /* compilers copy the registers of the intrinsic */
-                __asm__("vpdpbusd %2, %1, %0" : "+v"(sum[panel][row]) : "v"(fours), "v"(weights[panel]));
+                __asm__("vpdpbusd %2, %1, %0" : "+v"(sum[row][panel]) : "v"(fours), "v"(weights[panel]));
         }
     }
-    for (int panel = 0; panel < panels; panel++)
-        for (int row = 0; row < ROWS; row++) _mm512_storeu_si512(sums[panel][row], sum[panel][row]);
 #elif LEVEL == 1
     const __m256i ones = _mm256_set1_epi16(1);
-    __m256i sum[ROWS][2];
-    for (int row = 0; row < ROWS; row++) sum[row][0] = sum[row][1] = _mm256_setzero_si256();
     for (int64_t i = 0; i < n; i += STEP, packed += STEP * PANEL) {
         __m256i weights[4];
         for (int part = 0; part < 4; part++) weights[part] = _mm256_loadu_si256((const __m256i *)packed + part);
@@ -242,46 +242,41 @@ INLINE void whole_products(const uint8_t *inputs, int64_t n, int panels, const i
             for (int half = 0; half < 2; half++) {
                 const __m256i pair = _mm256_add_epi16(
                     _mm256_maddubs_epi16(first, weights[half]), _mm256_maddubs_epi16(second, weights[half + 2]));
-                sum[row][half] = _mm256_add_epi32(sum[row][half], _mm256_madd_epi16(pair, ones));
+                sum[row][half] += (whole_vector)_mm256_madd_epi16(pair, ones);
             }
         }
     }
-    memcpy(sums, sum, sizeof sum);
-    (void)panels;
 #else
-    memset(sums, 0, sizeof(int32_t) * ROWS * PANEL);
     for (int64_t i = 0; i < n; i += 4, packed += 4 * PANEL)
         for (int row = 0; row < ROWS; row++) {
             const uint8_t *four = inputs + row * n + i;
             for (int output = 0; output < PANEL; output++) {
                 const int8_t *weights = packed + 4 * output;
-                sums[0][row][output] +=
+                sum[row][output / LANES][output % LANES] +=
                     four[0] * weights[0] + four[1] * weights[1] + four[2] * weights[2] + four[3] * weights[3];
             }
         }
-    (void)panels;
 #endif
+    for (int row = 0; row < ROWS; row++)
+        for (int part = 0; part < panels * PARTS; part++) sums[row][part] = sum[row][part];
 }
 
-/* Up to ROWS rounded rows to the results of some panels of outputs from one on, but for the activation. */
+/* Up to ROWS rounded rows to the results of some panels of outputs from one on, but for the activation; with something
+   added, unless that is NULL. */
 INLINE void whole_tile(const struct layer *layer, const uint8_t *inputs, const float *row_scales, int64_t rows,
-                       int64_t output, int panels, float *result) {
+                       int64_t output, int panels, const float *added, float *result) {
     const int64_t padded = up_to(STEP, layer->inputs), outputs = layer->outputs;
-    int32_t sums[PANELS][ROWS][PANEL];
-    whole_products(inputs, padded, panels, (const int8_t *)layer->packed + output * padded, sums);
-    for (int panel = 0; panel < panels; panel++) {
-        const int64_t place = output + panel * PANEL;
-        for (int64_t row = 0; row < rows; row++) {
-            const vector row_scale = all(row_scales[row]);
-            for (int part = 0; part < PARTS; part++) {
-                const int64_t here = place + part * LANES;
-                whole_vector whole, offset;
-                memcpy(&whole, sums[panel][row] + part * LANES, sizeof whole);
-                memcpy(&offset, layer->offsets + here, sizeof offset);
-                const vector sum = __builtin_convertvector(whole - offset, vector);
-                const vector value = times_plus(sum, row_scale * load(layer->scales + here), load(layer->bias + here));
-                store_some(result + row * outputs + here, value, outputs - here);
-            }
+    whole_vector sums[ROWS][PANELS * PARTS];
+    const int8_t *packed = (const int8_t *)layer->packed + output * padded;
+    whole_products(inputs, padded, panels, packed, layer->offsets + output, sums);
+    for (int64_t row = 0; row < rows; row++) {
+        const vector row_scale = all(row_scales[row]);
+        for (int part = 0; part < panels * PARTS; part++) {
+            const int64_t here = output + part * LANES, place = row * outputs + here;
+            const vector sum = __builtin_convertvector(sums[row][part], vector);
+            vector value = times_plus(sum, row_scale * load(layer->scales + here), load(layer->bias + here));
+            if (added != NULL) value += load_some(added + place, outputs - here, 0.0f);
+            store_some(result + place, value, outputs - here);
         }
     }
 }
@@ -303,13 +298,15 @@ INLINE void real_tile(const struct layer *layer, const float *x, int64_t rows, i
 
 /* The tiles of count rows, x or rounded in scratch, for some panels of outputs from one on. */
 INLINE void apply_panels(const struct layer *layer, const float *x, int64_t count, int64_t output, int panels,
-                         const float *row_scales, const uint8_t *scratch, float *result) {
+                         const float *row_scales, const uint8_t *scratch, const float *added, float *result) {
     const int64_t padded = up_to(STEP, layer->inputs);
     for (int64_t first = 0; first < count; first += ROWS) {
         const int64_t rows = smaller(count - first, ROWS);
         float *target = result + first * layer->outputs;
-        if (layer->bits == 8)
-            whole_tile(layer, scratch + first * padded, row_scales + first, rows, output, panels, target);
+        if (layer->bits == 8) {
+            const float *more = added == NULL ? NULL : added + first * layer->outputs;
+            whole_tile(layer, scratch + first * padded, row_scales + first, rows, output, panels, more, target);
+        }
         else
             for (int panel = 0; panel < panels; panel++)
                 real_tile(layer, x + first * layer->inputs, rows, output + panel * PANEL, target);
@@ -325,14 +322,16 @@ TARGET void apply(const struct layer *layer, const float *x, int64_t count, int 
     if (layer->bits == 8)
         for (int64_t row = 0; row < count; row++)
             row_scales[row] = rounded(x + row * inputs, inputs, padded, scratch + row * padded);
+    const int at_once = layer->bits == 8 && activation == NONE; /* what is added is so before anything is stored */
+    const float *early = at_once ? added : NULL, *late = at_once ? NULL : added;
     for (int64_t output = 0; output < outputs; output += PANELS * PANEL) {
         const int64_t panels = smaller((outputs - output + PANEL - 1) / PANEL, PANELS);
-        if (panels == PANELS) apply_panels(layer, x, count, output, PANELS, row_scales, scratch, result);
+        if (panels == PANELS) apply_panels(layer, x, count, output, PANELS, row_scales, scratch, early, result);
         else
             for (int64_t panel = 0; panel < panels; panel++)
-                apply_panels(layer, x, count, output + panel * PANEL, 1, row_scales, scratch, result);
+                apply_panels(layer, x, count, output + panel * PANEL, 1, row_scales, scratch, early, result);
         finish(result + output, count, smaller(outputs - output, PANELS * PANEL), outputs, activation,
-               added == NULL ? NULL : added + output);
+               late == NULL ? NULL : late + output);
     }
 }
 
