@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from perin.lazy import imported_on_use
 
 if TYPE_CHECKING:
     from perin.bulk.corpus import parse_corpus
@@ -51,20 +52,10 @@ __all__ = [
     "score",
 ]
 
-
 _PACKAGES = ("frameworks", "graphs", "labels", "scoring", "text")
 """Packages that need no ``import`` of their own."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import public names on first use, so that ``import perin`` costs nothing."""
-    if name in _PACKAGES:
-        return importlib.import_module(f"perin.{name}")
-    if name in _EXPORTS:
-        value = getattr(importlib.import_module(_EXPORTS[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'perin' has no attribute {name!r}")
+__getattr__ = imported_on_use("perin", {**_EXPORTS, **{name: f"perin.{name}" for name in _PACKAGES}})
 
 
 def __dir__() -> list[str]:

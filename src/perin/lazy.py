@@ -1,8 +1,10 @@
-"""Attributes that are computed when they are first needed."""
+"""What is computed or imported when it is first needed: attributes of objects, names of packages."""
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
@@ -30,4 +32,21 @@ else:
             return value
 
 
-__all__ = ["cached_property"]
+def imported_on_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A ``__getattr__`` for a package that has some of its names only when they are used.
+
+    ``homes`` has the module of each name; a package below it is a name whose home is the package itself.
+    """
+
+    def getattr_(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = importlib.import_module(homes[name])
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return getattr_
+
+
+__all__ = ["cached_property", "imported_on_use"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perin.labels.rules import AbsoluteRule, Case, LabelItem, NumberRule, Rule, RuleSpace, TokenRule, apply, fold, parse
 from perin.labels.ruleset import ANY_TOKEN, LabelEncoding, RuleSet
+from perin.lazy import imported_on_use
 
 if TYPE_CHECKING:
     from perin.labels.minimal import LearnedRules, learn_rules
-
-_NEED_SCIPY = ("LearnedRules", "learn_rules")
 
 __all__ = [
     "ANY_TOKEN",
@@ -31,9 +29,5 @@ __all__ = [
     "parse",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import what needs SciPy on first use, so that applying rules costs nothing more."""
-    if name in _NEED_SCIPY:
-        return getattr(importlib.import_module("perin.labels.minimal"), name)
-    raise AttributeError(f"module 'perin.labels' has no attribute {name!r}")
+# These need SciPy, whose import takes longer than all that a parser needs.
+__getattr__ = imported_on_use("perin.labels", dict.fromkeys(("LearnedRules", "learn_rules"), "perin.labels.minimal"))

@@ -11,6 +11,7 @@ from perin.labels.ruleset import RuleSet
 from perin.learning.run.start import take_weights
 from perin.model.folder import Treebank
 from perin.model.model import Model
+from perin.network.layers import Layout
 
 
 def treebank(*labels: str, edges: tuple[str, ...] = ("ARG1", "BV")) -> Treebank:
@@ -93,6 +94,26 @@ def test_fewer_queries_begin_with_the_first_ones(make_model):
     for name in left:
         new = second.network.state_dict()[name]
         assert torch.equal(new, first.network.state_dict()[name][: len(new)])
+
+
+def test_a_larger_decoder_begins_with_the_same_function_and_can_leave_it(make_model, settings):
+    first = make_model(1, treebank("a"))
+    torch.manual_seed(2)
+    larger = replace(settings, layers=settings.layers + 1, feedforward=2 * settings.feedforward)
+    second = Model.new(larger, [treebank("a")])
+    left = take_weights(second, first)
+    assert {name.split(".")[0] for name in left} == {"decoder"}
+    width = first.network.width
+    states, layout = torch.randn(7, width), Layout([3, 4])
+    for model in (first, second):
+        model.network.eval()
+    expected = first.network.decoder(states, layout, states, layout)
+    assert torch.allclose(second.network.decoder(states, layout, states, layout), expected, atol=1e-6)
+    second.network.decoder(states, layout, states, layout).square().sum().backward()
+    added = second.network.decoder.layers[-1].feedforward.sublayer.linear[1].weight
+    wider = second.network.decoder.layers[0].feedforward.sublayer.linear[1].weight
+    assert added.grad.any()
+    assert wider.grad[:, settings.feedforward :].any()
 
 
 def test_another_treebank_begins_with_encoder_and_decoder(make_model):

@@ -66,7 +66,8 @@ def take_weights(model: Model, source: Model) -> list[str]:
 
     Weights mean the same if they have the same place and size and, in a head, the same classes.  Of label heads with
     different rules the common rules are taken, of edge label heads the common labels, and of different numbers of
-    queries the first ones; their names are returned nevertheless, for a part of them is new.
+    queries the first ones; their names are returned nevertheless, for a part of them is new.  A decoder with more
+    layers or wider feed-forward layers than the other starts out computing the same: what it has more adds nothing yet.
     """
     theirs = source.network.state_dict()
     known, wanted = _classes(source), _classes(model)
@@ -85,7 +86,22 @@ def take_weights(model: Model, source: Model) -> list[str]:
         elif name in theirs and head in known and head.startswith("heads.edge_labels."):
             part = name.removeprefix(f"{head}.").split(".")[0]
             _take_edge_labels(weight, theirs[name], wanted[head], known[head], by_label=part in ("pair", "single"))
+        elif name.startswith("decoder.layers."):
+            _take_sublayer(weight, theirs.get(name), adds=name.split(".")[-2] in ADDING)
     return left
+
+
+ADDING = ("output", "2")
+"""The linear layers of attention and feed-forward whose results are added to the decoder's states."""
+
+
+def _take_sublayer(weight: Tensor, source: Tensor | None, *, adds: bool) -> None:
+    """Copy as much of a decoder weight as the other model has; what it lacks adds 0 to the states."""
+    if adds:
+        weight.zero_()
+    if source is not None:
+        part = tuple(slice(min(here, there)) for here, there in zip(weight.shape, source.shape, strict=True))
+        weight[part] = source[part]
 
 
 def _take(weight: Tensor, source: Tensor, rows: Tensor, source_rows: Tensor) -> None:
