@@ -282,38 +282,39 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
 
     An edge of the node that stays is that of the node that goes where this is more probable.
     """
-    presence, labels = prediction.presence.copy(), prediction.edge_labels.copy()
+    count = len(prediction)
+    presence = prediction.presence.copy()
+    pairs = np.arange(count * count).reshape(count, count)  # whose scores each pair gets
     tops = None if prediction.tops is None else prediction.tops.copy()
-    attributes = None if prediction.edge_attributes is None else prediction.edge_attributes.copy()
     for twin, kept in gone.items():
         if tops is not None:
             tops[kept] += tops[twin]
-        better = presence[twin] > presence[kept]
-        better[[twin, kept]] = False
-        back = presence[:, twin] > presence[:, kept]
-        back[[twin, kept]] = False
-        for scores in (presence, labels, attributes):
-            if scores is not None:
-                scores[kept, better] = scores[twin, better]
-                scores[back, kept] = scores[back, twin]
-    stay = np.array([node for node in range(len(prediction)) if node not in gone])
-    pairs = np.ix_(stay, stay)
+        better, back = presence[twin] > presence[kept], presence[:, twin] > presence[:, kept]
+        better[twin] = better[kept] = back[twin] = back[kept] = False
+        for table in (presence, pairs):
+            np.copyto(table[kept], table[twin], where=better)
+            np.copyto(table[:, kept], table[:, twin], where=back)
+    stay = [node for node in range(count) if node not in gone]
+    rows = np.array(stay)
+    square = rows[:, None], rows
+    sources, targets = np.divmod(pairs[square], count)
+    attributes = prediction.edge_attributes
     smaller = replace(
         prediction,
-        labels=prediction.labels[stay],
-        accepted=prediction.accepted[stay],
-        presence=presence[pairs],
-        edge_labels=labels[pairs],
-        anchors=None if prediction.anchors is None else prediction.anchors[stay],
-        edge_attributes=None if attributes is None else attributes[pairs],
-        properties=None if prediction.properties is None else prediction.properties[stay],
-        property_classes={name: scores[stay] for name, scores in prediction.property_classes.items()},
-        tops=None if tops is None else tops[stay],
+        labels=prediction.labels[rows],
+        accepted=prediction.accepted[rows],
+        presence=presence[square],
+        edge_labels=prediction.edge_labels[sources, targets],
+        anchors=None if prediction.anchors is None else prediction.anchors[rows],
+        edge_attributes=None if attributes is None else attributes[sources, targets],
+        properties=None if prediction.properties is None else prediction.properties[rows],
+        property_classes={name: scores[rows] for name, scores in prediction.property_classes.items()},
+        tops=None if tops is None else tops[rows],
     )
     left = Nodes(
         [nodes.labels[node] for node in stay],
         [nodes.probabilities[node] for node in stay],
-        nodes.flags[stay],
-        None if nodes.anchors is None else nodes.anchors[stay],
+        nodes.flags[rows],
+        None if nodes.anchors is None else nodes.anchors[rows],
     )
     return smaller, left

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any, Protocol
 
@@ -73,11 +73,13 @@ class EntityNames:
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph with its entities; nodes are added at the end."""
         proper = {token.form.lower(): token.form for token in sentence.tokens if _proper(token)}
+        if not _may_have_names(graph, proper):
+            return graph
         draft = _Draft(graph)
         for node in graph.nodes:
             if flagged(node):
                 for edge in graph.incoming(node.id):
-                    if _ARGUMENT.fullmatch(edge.label or "") and not _NUMBER.fullmatch(node.label or ""):
+                    if _is_argument(edge.label) and not _NUMBER.fullmatch(node.label or ""):
                         draft.name_constant(edge)
             elif (node.label or "").lower() in proper and _is_entity(graph, node):
                 draft.name_node(node)
@@ -117,6 +119,8 @@ class SubjectPronouns:
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph with other labels for some pronouns."""
+        if not any([node.label in SUBJECTS for node in graph.nodes]):
+            return graph
         nodes = tuple(
             replace(node, label=SUBJECTS[node.label]) if node.label in SUBJECTS and not flagged(node) else node
             for node in graph.nodes
@@ -291,7 +295,7 @@ class _Draft:
         A role is also free if whoever has it has another one of the same predicate: nobody gives himself a book.
         """
         for other in self._edges:
-            if other.target == edge.source and _ARGUMENT.fullmatch(other.label or ""):
+            if other.target == edge.source and _is_argument(other.label):
                 roles = {each.label: each for each in self._edges if each.source == other.source}
                 role = next((role for role in _ROLES[:3] if role not in roles or _doubled(roles, role)), None)
                 if role is not None:
@@ -334,7 +338,25 @@ def _is_name_of_another(graph: Graph, edge: Edge, sentence: Sentence) -> bool:
 
 
 def _proper(token: Token) -> bool:
-    return token.form.istitle() and len(token.form) > 1 and token.lemma == token.form
+    return token.lemma == token.form and token.form.istitle() and len(token.form) > 1
+
+
+def _may_have_names(graph: Graph, proper: Mapping[str, str]) -> bool:
+    """Whether something is a name, has one, or should have one; most graphs have nothing of the kind."""
+    strings = set()
+    for node in graph.nodes:
+        if node.properties and flagged(node):
+            strings.add(node.id)
+        elif node.label == "name" or (node.label or "").lower() in proper:
+            return True
+    return any(
+        [edge.label == "name" or (edge.target in strings and _is_argument(edge.label)) for edge in graph.edges]
+    )
+
+
+@cache
+def _is_argument(label: str | None) -> bool:
+    return _ARGUMENT.fullmatch(label or "") is not None
 
 
 def _shared(graph: Graph, node: int) -> bool:
