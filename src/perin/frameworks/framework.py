@@ -167,7 +167,8 @@ class Framework:
             traits = book.traits(nodes)
             if structure.labels is None:
                 structure, labels = choose_roles(prediction, nodes, traits, book, structure, labels, allowed)
-            properties = [own.possible(pairs) for own, pairs in zip(traits, properties, strict=True)]
+            if vocabulary.property_classes:
+                properties = [own.possible(pairs) for own, pairs in zip(traits, properties, strict=True)]
             if not structure.keep.any():
                 return self.empty_graph(bare)
         graph = assembled(bare, prediction, vocabulary, nodes, properties, structure, labels, self.anchoring)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.heads import Bools
+from perin.contract.heads import Bools, Ints
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.steps import NamedUnlabelled
 from perin.frameworks.vocabulary import Vocabulary
@@ -83,8 +83,11 @@ class Traits:
     stem: str | None
     """Its label without the sense, where two nodes of one reading are seldom or never."""
     source_costs: Floats
+    """``out``"""
     target_costs: Floats
+    """``into``"""
     bars: Bools
+    """[L]: ``barred``."""
 
     def possible(self, properties: tuple[Property, ...]) -> tuple[Property, ...]:
         """The properties, of those that classifiers chose, that such a node can have."""
@@ -93,16 +96,50 @@ class Traits:
         return tuple(pair for pair in properties if pair.name not in self.lacks)
 
 
+class Prices(NamedTuple):
+    """What rules say against the roles between two nodes, [L]."""
+
+    array: Floats
+    as_list: list[float]
+    joints: Floats
+    """The same for roles that join two parts; infinite where two parts are better."""
+
+
 @dataclass(frozen=True)
 class Need:
     """A :class:`~perin.graphs.constraints.Needs` rule."""
 
     incoming: bool
     price: float
-    mask: Bools
-    """[L]: the edge labels that serve it."""
+    serving: Ints
+    """The edge labels that serve it, in order."""
+    labels: frozenset[int]
+    """The same as a set."""
     assignable: bool
     """Whether such roles are unique, so that giving one to each node that needs it is an assignment."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """What to look at to see whether the roles of a graph break a rule that costs more than ``least``.
+
+    Each node collects the marks (bits) of the roles that leave it and of those that enter it; a unique role has a mark
+    of its own.  L edge labels.
+    """
+
+    least: float
+    leaving: list[int]
+    """[L]: the marks that a role leaves on its source."""
+    entering: list[int]
+    """[L]: those that it leaves on its target."""
+    once_out: list[int]
+    """[L]: the mark that the source must not have yet; 0 if it may."""
+    once_in: list[int]
+    """[L]: the same for the target."""
+    needs: int
+    """The needs; the marks of roles that serve them are the same bits."""
+    apart: list[int]
+    """Of each rule about roles apart: the marks of both sides; 0 if it costs no more than ``least``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +196,8 @@ class Rulebook:
         self.fixed = framework.fixed_edges
         self.least_joint = framework.least_joint
         self.markers = np.array([label in framework.markers for label in vocabulary.edge_labels], dtype=np.bool_)
-        self.has_markers = bool(self.markers.any())
+        self.is_marker: list[bool] = self.markers.tolist()
+        self.has_markers = any(self.is_marker)
         mended = {rule for mend in framework.mends for rule in mend.rules}
         self._rules = [rule for rule in framework.constraints if rule not in mended]
         self.twin_cost, self._twins = 0.0, [rule for rule in self._rules if isinstance(rule, NoTwins)]
@@ -185,6 +223,7 @@ class Rulebook:
             for label in range(size)
         ]
         """[L]: the bits 2n and 2n + 1 say on which side of the n-th rule about roles apart a label is."""
+        self.all_checks, self.hard_checks = self._checks(0.0), self._checks(HARD - 1)
         only_once = not (
             self.needs or self._ends or self._conditional or once[True].any() or vocabulary.signatures.barred
         )
@@ -198,6 +237,23 @@ class Rulebook:
         self._traits: dict[tuple[str, bool], Traits] = {}
         self._costs: dict[tuple[bool, ...], tuple[Floats, list[float]]] = {}
         self._barred: dict[tuple[str, ...], tuple[Bools, int]] = {}
+        self._prices: dict[tuple[int, int, int, int], Prices] = {}
+
+    def _checks(self, least: float) -> Checks:
+        """The checks of rules that cost more than this."""
+        sides, marks = len(self.needs), len(self.needs) + 2 * len(self.apart)
+        once_out = [(price > least) << marks + label for label, price in enumerate(self.once_out)]
+        once_in = [(price > least) << marks + label for label, price in enumerate(self.once_in)]
+        labels = range(len(self.labels))
+        return Checks(
+            least,
+            [once_out[label] | self.served[False][label] | self.sides[label] << sides for label in labels],
+            [once_in[label] | self.served[True][label] for label in labels],
+            once_out,
+            once_in,
+            _bits(need.price > least for need in self.needs),
+            [3 << sides + 2 * at if price > least else 0 for at, (_, _, price) in enumerate(self.apart)],
+        )
 
     def _set_needs(self, rules: list[Needs]) -> None:
         self.needs: list[Need] = []
@@ -207,8 +263,9 @@ class Rulebook:
         for number, rule in enumerate(rules):
             mask = self._mask(rule.labels)
             assignable = bool(mask.any() and (self.once[rule.incoming][mask] > 0).all())
-            self.needs.append(Need(rule.incoming, cost(rule.rate), mask, assignable))
-            for label in np.flatnonzero(mask).tolist():
+            serving = mask.nonzero()[0]
+            self.needs.append(Need(rule.incoming, cost(rule.rate), serving, frozenset(serving.tolist()), assignable))
+            for label in serving.tolist():
                 self.served[rule.incoming][label] |= 1 << number
         self.loose_needs = _bits(not need.assignable for need in self.needs)
         """The needs (bits) that are no assignment."""
@@ -216,9 +273,7 @@ class Rulebook:
     def _set_roles(self, rules: list[Roles]) -> None:
         self._ends = [(rule, self._mask(rule.labels) * cost(rule.rate)) for rule in rules if rule.of == ".*"]
         self._conditional = [rule for rule in rules if rule.of != ".*"]
-        prices = [self._mask(rule.labels) * cost(rule.rate) for rule in self._conditional]
-        self.pair_costs = np.array(prices).reshape(-1, len(self.labels))
-        self._pair_costs = self.pair_costs.tolist()
+        self._conditional_costs = [self._mask(rule.labels) * cost(rule.rate) for rule in self._conditional]
 
     def _mask(self, pattern: str) -> Bools:
         return np.array([matches(pattern, label) for label in self.labels], dtype=np.bool_)
@@ -286,25 +341,36 @@ class Rulebook:
         closed = self._signatures.values
         return tuple(label for label in self.labels if label in closed and fold(value) not in closed[label])
 
-    def price(self, source: Traits, target: Traits, label: int) -> float:
-        """What rules about its ends say against a role."""
-        price = max(source.out[label], target.into[label])
-        if rules := source.of & target.bad:
-            price += sum(costs[label] for at, costs in enumerate(self._pair_costs) if rules >> at & 1)
-        if target.is_constant and (source.barred | target.barred) >> label & 1:
-            price += HARD
-        return price
+    def prices(self, source: Traits, target: Traits) -> Prices:
+        """What rules about their ends say against roles between two nodes; made once for each two kinds of them."""
+        rules = source.of & target.bad
+        barred = source.barred | target.barred if target.is_constant else 0
+        key = id(source.out), id(target.into), rules, barred
+        found = self._prices.get(key)
+        if found is None:
+            if len(self._prices) > _REMEMBERED:
+                self._prices.clear()
+            costs = np.maximum(source.source_costs, target.target_costs)
+            for at, more in enumerate(self._conditional_costs):
+                costs = costs + more if rules >> at & 1 else costs
+            if barred:
+                costs = costs + HARD * (source.bars | target.bars)
+            joints = np.where(costs >= cost(self.least_joint), np.inf, costs)
+            found = self._prices[key] = Prices(costs, costs.tolist(), joints)
+        return found
 
-    def add_prices(self, prices: Floats, pairs: list[tuple[Traits, Traits]]) -> Floats:
-        """[M, L]: prices of each label for M pairs of nodes, with those of rules about both ends added."""
-        for row, (source, target) in enumerate(pairs):
-            if rules := source.of & target.bad:
-                for at, costs in enumerate(self.pair_costs):
-                    if rules >> at & 1:
-                        prices[row] += costs
-            if target.is_constant and (source.barred | target.barred):
-                prices[row] += HARD * (source.bars | target.bars)
-        return prices
+
+def stacked(rows: list[Floats], columns: Ints | None = None) -> Floats:
+    """[M, L]: rows, many of which are the same arrays; [1, L] if all are; ``columns``: some columns of them."""
+    kinds = {id(row): row for row in rows}
+    table = np.array(list(kinds.values()))
+    if columns is not None:
+        table = table[:, columns]
+    if len(kinds) == 1:
+        return table
+    numbers = {key: number for number, key in enumerate(kinds)}
+    found: Floats = table[[numbers[id(row)] for row in rows]]
+    return found
 
 
 _BOOKS: dict[tuple[int, int], tuple[Framework, Vocabulary, Rulebook]] = {}

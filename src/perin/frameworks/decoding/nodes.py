@@ -250,21 +250,18 @@ def merge_twins(prediction: Prediction, nodes: Nodes, book: Rulebook) -> tuple[P
     named = [stem for stem in stems if stem]
     if len(set(named)) == len(named):
         return prediction, nodes
-    groups: dict[str, list[int]] = {}
-    for node, stem in enumerate(stems):
+    groups: dict[tuple[str, object], list[int]] = {}
+    for node, (stem, place) in enumerate(zip(stems, _places(prediction, nodes), strict=True)):
         if stem:
-            groups.setdefault(stem, []).append(node)
-    gone: dict[int, int] = {}
-    places = _places(prediction, nodes)
+            groups.setdefault((stem, place), []).append(node)
+    if len(groups) == len(named):
+        return prediction, nodes
     null = prediction.labels[:, 0].tolist()
     surely = math.exp(-book.twin_cost)  # the odds against it
+    gone: dict[int, int] = {}
     for group in groups.values():
-        if len(group) > 1:
-            first: dict[object, int] = {}
-            for node in sorted(group, key=null.__getitem__):
-                kept = first.setdefault(places[node], node)
-                if kept != node and null[node] > surely * (1 - null[node]):
-                    gone[node] = kept
+        kept, *twins = sorted(group, key=null.__getitem__)
+        gone |= {twin: kept for twin in twins if null[twin] > surely * (1 - null[twin])}
     return merge_nodes(prediction, nodes, gone) if gone else (prediction, nodes)
 
 

@@ -10,7 +10,7 @@ and what still breaks a hard rule is removed.  All of it is polynomial, so no li
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
@@ -48,14 +48,14 @@ def choose_roles(
         if len(set(sources)) == ruled.sum():
             return structure, labels
     choice = RoleChoice(prediction, nodes, traits, book, structure, labels, allowed)
-    faults = choice.find_faults(0.0)
+    faults = choice.find_faults(book.all_checks)
     if faults:
         repair(choice, faults)
     joined, whole = choice.join()
     if not faults and not joined:
         return structure, labels
     if faults or not whole:
-        choice.prune()
+        choice.prune(whole=whole)
     return choice.arrays()
 
 
@@ -91,6 +91,8 @@ def repair(choice: RoleChoice, faults: Faults) -> None:
 def _own_constants(choice: RoleChoice, faults: Faults) -> None:
     """Choose owners and labels again for the constants at fault and all others of their owners."""
     flags, edges = choice.flags, choice.edges
+    if not any(flags):
+        return
     owners = {source for source, target, _ in faults.roles if flags[target]}
     owners.update(node for node, _ in faults.torn)
     own = {pair[1]: pair for pair in edges if flags[pair[1]]}
@@ -99,7 +101,7 @@ def _own_constants(choice: RoleChoice, faults: Faults) -> None:
     constants = sorted(node for node, pair in own.items() if pair[0] in owners)
     if not constants:
         return
-    candidates = np.flatnonzero(~flags & np.array(choice.keep))
+    candidates = np.array([node for node, kept in enumerate(choice.keep) if kept and not flags[node]], dtype=np.int64)
     if not len(candidates):
         choice.drop_nodes(constants)
         return
@@ -141,11 +143,11 @@ def _assign_constants(
     once = choice.book.once_out
     slots: dict[tuple[int, int, int], int] = {}
     cells: list[tuple[int, int, float]] = []
-    ranks = np.argsort(-gains, axis=2, kind="stable")[:, :, :_OWNERS].tolist()
-    for row, owners in enumerate(near.tolist()):
-        for place, owner in enumerate(owners):
-            for label in ranks[row][place]:
-                gain = float(gains[row, place, label])
+    ranks = np.argsort(-gains, axis=2, kind="stable")[:, :, :_OWNERS]
+    tops = zip(near.tolist(), ranks.tolist(), np.take_along_axis(gains, ranks, axis=2).tolist(), strict=True)
+    for row, columns in enumerate(tops):
+        for owner, labels, values in zip(*columns, strict=True):
+            for label, gain in zip(labels, values, strict=True):
                 if (owner, label) in taken:
                     gain -= once[label]
                 if gain > BARRED and (owner, label) not in barred:
@@ -157,7 +159,7 @@ def _assign_constants(
     for row, column, gain in cells:
         table[row, column] = gain
         table[row, width + column] = gain - again[column]
-    leaves = [2 * BARRED if choice.traits[node].protected else choice.absence[node] for node in constants]
+    leaves = [2 * BARRED if choice.traits[node].protected else choice.absence(node) for node in constants]
     table[np.arange(count), 2 * width + np.arange(count)] = leaves
     names = list(slots)
     found: list[tuple[int, int, float] | None] = []
@@ -189,11 +191,11 @@ def _clashes(choice: RoleChoice, found: Iterable[tuple[int, int, float]]) -> set
 def _needy(choice: RoleChoice, faults: Faults, number: int, need: Need) -> list[int]:
     """The nodes whose role has to be chosen again: they lack it, have it twice, share it, or have a wrong one."""
     rows = {node for node, at in faults.lacking if at == number}
-    mask, end = need.mask, int(need.incoming)
-    rows.update(role[end] for role in faults.roles if mask[role[2]])
-    rows.update(node for node, label, incoming in faults.crowded if mask[label] and incoming == need.incoming)
+    serving, end = need.labels, int(need.incoming)
+    rows.update(role[end] for role in faults.roles if role[2] in serving)
+    rows.update(node for node, label, incoming in faults.crowded if label in serving and incoming == need.incoming)
     if shared := {(node, label) for node, label, incoming in faults.crowded if incoming != need.incoming}:
-        roles = ((pair, label) for pair, own in choice.edges.items() for label in own if mask[label])
+        roles = ((pair, label) for pair, own in choice.edges.items() for label in own if label in serving)
         rows.update(pair[end] for pair, label in roles if (pair[1 - end], label) in shared)
     needs = 1 << number
     return sorted(
@@ -211,31 +213,33 @@ def _serve(choice: RoleChoice, number: int, rows: list[int], settled: set[Pair],
     book, need = choice.book, choice.book.needs[number]
     end = int(need.incoming)
     wanted = set(rows)
-    served = {pair[end] for pair in settled if any(need.mask[label] for label in choice.edges.get(pair, ()))}
+    served = {pair[end] for pair in settled if not need.labels.isdisjoint(choice.edges.get(pair, ()))}
     rows = [node for node in rows if node not in served]
-    possible = np.array(choice.keep) & ~(choice.flags & book.owned)
+    possible = _possible(choice)
     if not rows or not possible.any():
         return
-    presence = choice.prediction.presence[:, rows].T if end else choice.prediction.presence[rows]
-    order = np.argsort(-np.where(possible, presence, -1.0), axis=1, kind="stable")[:, :_PARTNERS]
-    partners = sorted({node for node in order.ravel().tolist() if possible[node]})
-    ties = _ties(choice, rows, need.mask)
+    partners = possible.nonzero()[0].tolist()
+    if len(partners) > _PARTNERS:
+        presence = choice.prediction.presence[:, rows].T if end else choice.prediction.presence[rows]
+        order = np.argsort(-np.where(possible, presence, -1.0), axis=1, kind="stable")[:, :_PARTNERS]
+        partners = np.unique(order).tolist()
+    ties = _ties(choice, rows, need.labels)
     taken: set[int] = set()
     for pair, labels in list(choice.edges.items()):
-        if any(need.mask[label] for label in labels):
+        if not need.labels.isdisjoint(labels):
             if pair[end] in wanted and pair not in settled:
                 del choice.edges[pair]
                 loose.add(pair)
             else:
                 taken.add(pair[1 - end])
-    serving = np.flatnonzero(need.mask)
+    serving = need.serving
     pairs = [(partner, row) if end else (row, partner) for row in rows for partner in partners]
     gains = choice.gains(pairs, serving)
     best = serving[gains.argmax(axis=1)].reshape(len(rows), -1)
     gains = gains.max(axis=1).reshape(len(rows), -1)
     top = gains.max(axis=1, keepdims=True)
     gains -= np.where(top > BARRED, np.minimum(top, 0.0), 0.0)  # the best partner is one in any case
-    leaves = np.array([2 * BARRED if choice.traits[row].protected else choice.absence[row] - ties[row] for row in rows])
+    leaves = np.array([2 * BARRED if choice.traits[row].protected else choice.absence(row) - ties[row] for row in rows])
     columns = _assign_partners(
         gains,
         np.maximum(leaves, -need.price),
@@ -259,25 +263,25 @@ def _fill(choice: RoleChoice, node: int, number: int) -> None:
     """
     need = choice.book.needs[number]
     end = int(need.incoming)
-    free = ~(choice.flags & choice.book.owned) & np.array(choice.keep)
+    free = _possible(choice)
     free[node] = False
     presence = choice.prediction.presence[:, node] if end else choice.prediction.presence[node]
     near = [each for each in np.argsort(-presence, kind="stable").tolist() if free[each]][:_PARTNERS]
     pairs = [pair for each in near if (pair := (each, node) if end else (node, each)) not in choice.edges]
     without = -need.price
     if not choice.traits[node].protected:
-        ties = _ties(choice, [node], need.mask)[node]
-        without = max(without, float(choice.absence[node]) - ties)
+        ties = _ties(choice, [node], need.labels)[node]
+        without = max(without, choice.absence(node) - ties)
+    once = choice.book.once_out if need.incoming else choice.book.once_in
     best: tuple[float, Pair, int, Pair | None] = (without, (node, node), -1, None)
-    for row, pair in zip(choice.gains(pairs) if pairs else (), pairs, strict=True):
-        label = int(np.where(need.mask, row, -np.inf).argmax())
-        gain, rival = float(row[label]), None
-        if choice.book.once[not need.incoming][label] > 0:
+    for pair, label, gain in _best_labels(choice, pairs, need):
+        rival = None
+        if once[label] > 0:
             rival = next(
                 (each for each, own in choice.edges.items() if each[1 - end] == pair[1 - end] and label in own), None
             )
         if rival is not None:
-            gain -= max(0.0, float(odds(choice.prediction.presence[rival]))) + _price_of_taking(choice, rival, number)
+            gain -= max(0.0, choice.presence(rival)) + _price_of_taking(choice, rival, number)
         best = max(best, (gain, pair, label, rival), key=lambda each: each[0])
     gain, pair, label, rival = best
     if label >= 0:
@@ -288,6 +292,21 @@ def _fill(choice: RoleChoice, node: int, number: int) -> None:
         choice.drop_nodes([node])
 
 
+def _best_labels(choice: RoleChoice, pairs: list[Pair], need: Need) -> Iterable[tuple[Pair, int, float]]:
+    """Pairs with the best label of each that serves a need, and what it gains."""
+    if not pairs or not need.labels:
+        return ()
+    gains = choice.gains(pairs, need.serving)
+    best: list[int] = need.serving[gains.argmax(axis=1)].tolist()
+    return zip(pairs, best, gains.max(axis=1).tolist(), strict=True)
+
+
+def _possible(choice: RoleChoice) -> Bools:
+    """[K]: the nodes that may be partners."""
+    kept = np.array(choice.keep)
+    return kept & ~np.array(choice.flags) if choice.book.owned else kept
+
+
 def _price_of_taking(choice: RoleChoice, pair: Pair, number: int) -> float:
     """What it costs that the needy end of a pair loses the role that serves it: nothing if it has others."""
     need = choice.book.needs[number]
@@ -295,7 +314,7 @@ def _price_of_taking(choice: RoleChoice, pair: Pair, number: int) -> float:
     if not choice.traits[pair[end]].needs >> number & 1:
         return 0.0
     others = (own for each, own in choice.edges.items() if each[end] == pair[end] and each != pair)
-    return 0.0 if any(need.mask[label] for own in others for label in own) else need.price
+    return need.price if all(need.labels.isdisjoint(own) for own in others) else 0.0
 
 
 def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools) -> Ints:
@@ -310,12 +329,12 @@ def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools)
     return np.where(found < 2 * width, found % width, -1)
 
 
-def _ties(choice: RoleChoice, nodes: list[int], mask: Bools) -> Mapping[int, float]:
-    """What the other edges of nodes are worth, those with a label of the mask apart."""
+def _ties(choice: RoleChoice, nodes: list[int], labels: Set[int]) -> Mapping[int, float]:
+    """What the edges of nodes are worth, those with one of these labels apart."""
     ties = dict.fromkeys(nodes, 0.0)
-    for (source, target), labels in choice.edges.items():
-        if (source in ties or target in ties) and not any(mask[label] for label in labels):
-            worth = max(0.0, float(odds(choice.prediction.presence[source, target])))
+    for (source, target), own in choice.edges.items():
+        if (source in ties or target in ties) and labels.isdisjoint(own):
+            worth = max(0.0, choice.presence((source, target)))
             for node in (source, target):
                 if node in ties:
                     ties[node] += worth
@@ -349,12 +368,20 @@ def _label_sources(choice: RoleChoice, sources: set[int], settled: set[Pair], lo
             if book.once_in[label] and target in into:
                 gains[into[target], label] -= book.once_in[label]
     none = 3 * BARRED if book.fixed else 0.0
+    best = [
+        label if gain >= none else -1
+        for label, gain in zip(gains.argmax(axis=1).tolist(), gains.max(axis=1).tolist(), strict=True)
+    ]
     for rows in out.values():
-        for row, label in zip(rows, assign_labels(gains[rows], book.once[False], none), strict=True):
+        chosen = [best[row] for row in rows]
+        unique = [label for label in chosen if label >= 0 and book.once_out[label]]
+        if len(set(unique)) < len(unique):
+            chosen = assign_labels(gains[rows], book.once[False], none)
+        for row, label in zip(rows, chosen, strict=True):
             if label >= 0:
                 choice.edges[pairs[row]] = [label]
     if book.multilabel:
-        _add_labels(choice, pairs)
+        _add_labels(choice, [pair for pair in pairs if pair in choice.edges])
 
 
 def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
@@ -362,50 +389,53 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
 
     ``gains``: [M, L].  ``once``: [L], the cost of a second edge of a label.  ``none``: what no edge gains.
     """
-    best = gains.argmax(axis=1)
-    labels = best.tolist()
-    if len(set(labels)) == len(labels) or not (once[best] > 0).any():
-        return [label if gain >= none else -1 for label, gain in zip(labels, gains.max(axis=1).tolist(), strict=True)]
-    unique = np.flatnonzero(once > 0)
-    free = np.where(once > 0, 4 * BARRED, gains)
-    count = len(gains)
-    other = free.argmax(axis=1)
-    alone = np.full((count, count), 8 * BARRED)
-    np.fill_diagonal(alone, np.maximum(free.max(axis=1), none))
-    table = np.concatenate([gains[:, unique], gains[:, unique] - once[unique], alone], axis=1)
-    found = []
-    for row, column in enumerate(best_columns(table).tolist()):
-        if column < 2 * len(unique):
-            found.append(int(unique[column % len(unique)]))
-        else:
-            found.append(int(other[row]) if free[row, other[row]] >= none else -1)
-    return found
+    unique = once.nonzero()[0]
+    count, width = len(gains), len(unique)
+    free = gains.copy()
+    free[:, unique] = 4 * BARRED
+    other, worth = free.argmax(axis=1).tolist(), free.max(axis=1)
+    table = np.full((count, 2 * width + count), 8 * BARRED)
+    table[:, :width] = gains[:, unique]
+    table[:, width : 2 * width] = table[:, :width] - once[unique]
+    np.fill_diagonal(table[:, 2 * width :], np.maximum(worth, none))
+    return [
+        int(unique[column % width]) if column < 2 * width else label if gain >= none else -1
+        for column, label, gain in zip(best_columns(table).tolist(), other, worth.tolist(), strict=True)
+    ]
 
 
 def _add_labels(choice: RoleChoice, pairs: list[Pair]) -> None:
     """Further labels of p >= .5 where they break no rule."""
+    if not pairs:
+        return
     book, traits = choice.book, choice.traits
-    pairs = [pair for pair in pairs if pair in choice.edges]
+    sources, targets = np.array(pairs).T
+    rows, labels = (choice.prediction.edge_labels[sources, targets] >= 0.5).nonzero()
+    further = [
+        (*pairs[row], label)
+        for row, label in zip(rows.tolist(), labels.tolist(), strict=True)
+        if label not in choice.edges[pairs[row]]
+    ]
+    if not further:
+        return
     leaving: dict[int, set[int]] = defaultdict(set)
     entering: dict[int, set[int]] = defaultdict(set)
     sides: dict[int, int] = defaultdict(int)
-    for (source, target), labels in choice.edges.items():
-        leaving[source].update(labels)
-        entering[target].update(labels)
-        for label in labels:
+    for (source, target), own in choice.edges.items():
+        leaving[source].update(own)
+        entering[target].update(own)
+        for label in own:
             sides[source] |= book.sides[label]
-    for source, target in pairs:
-        own = choice.edges[source, target]
-        for label in np.flatnonzero(choice.prediction.edge_labels[source, target] >= 0.5).tolist():
-            again = book.once_out[label] and label in leaving[source]
-            again_in = book.once_in[label] and label in entering[target]
-            if label in own or again or again_in or _is_torn(sides[source] | book.sides[label]):
-                continue
-            if not book.price(traits[source], traits[target], label):
-                own.append(label)
-                leaving[source].add(label)
-                entering[target].add(label)
-                sides[source] |= book.sides[label]
+    for source, target, label in further:
+        again = book.once_out[label] and label in leaving[source]
+        again_in = book.once_in[label] and label in entering[target]
+        if again or again_in or _is_torn(sides[source] | book.sides[label]):
+            continue
+        if not book.prices(traits[source], traits[target]).as_list[label]:
+            choice.edges[source, target].append(label)
+            leaving[source].add(label)
+            entering[target].add(label)
+            sides[source] |= book.sides[label]
 
 
 def _is_torn(sides: int) -> bool:

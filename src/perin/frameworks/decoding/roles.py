@@ -6,6 +6,7 @@ to choose other roles is in :mod:`~perin.frameworks.decoding.repair`.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,19 +16,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.heads import Bools, Ints, Prediction
+from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
-from perin.frameworks.rulebook import BARRED, HARD, Floats, Rulebook, Traits, cost
-from perin.lazy import cached_property
+from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits, stacked
 
 Pair: TypeAlias = tuple[int, int]
 
 _SMALLEST = 1e-9
-_CHUNK = 16
-"""How many pairs are looked at together when parts are joined."""
-_LOOKED_AT = 256
-"""How many are looked at as long as one of them might be better than the best so far."""
+_LOOKED_AT = 1024
+"""How many pairs are looked at, when parts are joined, as long as one might be better than the best so far."""
 _PASSES = 8
 
 
@@ -65,66 +63,61 @@ class RoleChoice:
         allowed: Bools,
     ) -> None:
         self.prediction, self.book, self.allowed = prediction, book, allowed
-        self.flags = nodes.flags
+        self.flags: list[bool] = nodes.flags.tolist()
         self.traits = traits
         self.keep = structure.keep.tolist()
         self._structure = structure
         self.edges: dict[Pair, list[int]] = {}
         ends = list(map(tuple, structure.edges.tolist()))
-        for row, label in zip(*(each.tolist() for each in np.nonzero(labels)), strict=True):
+        rows, columns = labels.nonzero()
+        for row, label in zip(rows.tolist(), columns.tolist(), strict=True):
             self.edges.setdefault(ends[row], []).append(label)
 
-    def find_faults(self, least: float) -> Faults:
-        """What breaks rules that cost more than ``least``."""
-        book, traits, keep = self.book, self.traits, self.keep
-        once_out, once_in, sides = book.once_out, book.once_in, book.sides
-        serves_source, serves_target = book.served[False], book.served[True]
-        faults, price = Faults(), book.price
-        served = [0] * len(keep)
-        own_sides = [0] * len(keep)
-        leaving: set[Pair] = set()
-        entering: set[Pair] = set()
+    def find_faults(self, checks: Checks) -> Faults:
+        """What breaks the rules that are checked."""
+        traits, prices, least = self.traits, self.book.prices, checks.least
+        once_out, once_in = checks.once_out, checks.once_in
+        marks_out, marks_in = checks.leaving, checks.entering
+        faults = Faults()
+        leaving, entering = [0] * len(traits), [0] * len(traits)
         for (source, target), labels in self.edges.items():
             first, second = traits[source], traits[target]
+            out, into = first.out, second.into
             special = first.of & second.bad or (second.is_constant and (first.barred | second.barred))
             for label in labels:
-                priced = first.out[label] or second.into[label] or special  # cheaper than asking for the price
-                if priced and price(first, second, label) > least:
+                priced = out[label] or into[label] or special  # cheaper than asking for the price
+                if priced and prices(first, second).as_list[label] > least:
                     faults.roles.append((source, target, label))
-                if once_out[label] > least:
-                    if (source, label) in leaving:
-                        faults.crowded.append((source, label, False))
-                    leaving.add((source, label))
-                if once_in[label] > least:
-                    if (target, label) in entering:
-                        faults.crowded.append((target, label, True))
-                    entering.add((target, label))
-                served[source] |= serves_source[label]
-                served[target] |= serves_target[label]
-                own_sides[source] |= sides[label]
+                if leaving[source] & once_out[label]:
+                    faults.crowded.append((source, label, False))
+                if entering[target] & once_in[label]:
+                    faults.crowded.append((target, label, True))
+                leaving[source] |= marks_out[label]
+                entering[target] |= marks_in[label]
+        needs = checks.needs
         for node, each in enumerate(traits):
-            if each.needs and keep[node] and (lacking := each.needs & ~served[node]):
-                needs = (at for at in range(len(book.needs)) if lacking >> at & 1 and book.needs[at].price > least)
-                faults.lacking.extend((node, at) for at in needs)
-        if book.apart:
-            for node, found in enumerate(own_sides):
-                torn = (at for at, rule in enumerate(book.apart) if found >> 2 * at & 3 == 3 and rule[2] > least)
-                faults.torn.extend((node, at) for at in torn)
+            if each.needs and (lacking := each.needs & needs & ~(leaving[node] | entering[node])) and self.keep[node]:
+                faults.lacking.extend((node, at) for at in range(len(self.book.needs)) if lacking >> at & 1)
+        for at, sides in enumerate(checks.apart):
+            if sides:
+                faults.torn.extend((node, at) for node, marks in enumerate(leaving) if marks & sides == sides)
         return faults
 
     def lacking(self, needs: int) -> list[tuple[int, int]]:
         """The nodes that lack something, of those needs (bits), and the numbers of the needs."""
-        served = [0] * len(self.keep)
+        lacking = {node: own for node, each in enumerate(self.traits) if (own := each.needs & needs)}
+        if not lacking:
+            return []
         by_source, by_target = self.book.served[False], self.book.served[True]
         for (source, target), labels in self.edges.items():
             for label in labels:
-                served[source] |= by_source[label]
-                served[target] |= by_target[label]
-        found = []
-        for node, traits in enumerate(self.traits):
-            if self.keep[node] and (lack := traits.needs & needs & ~served[node]):
-                found += [(node, number) for number in range(len(self.book.needs)) if lack >> number & 1]
-        return found
+                if source in lacking:
+                    lacking[source] &= ~by_source[label]
+                if target in lacking:
+                    lacking[target] &= ~by_target[label]
+        numbers = range(len(self.book.needs))
+        kept = ((node, lack) for node, lack in lacking.items() if lack and self.keep[node])
+        return [(node, number) for node, lack in kept for number in numbers if lack >> number & 1]
 
     def gains(self, pairs: list[Pair], columns: Ints | None = None) -> Floats:
         """[M, L]: what each label of each pair gains over no edge; ``columns``: of these labels only.
@@ -132,41 +125,24 @@ class RoleChoice:
         That is ``logit p + log q - log max q`` where p is the probability of an edge and q that of its label, less what
         rules about its ends say against it.
         """
-        return self._gains(pairs, self.prices(pairs), columns)
-
-    def _gains(self, pairs: list[Pair], prices: Floats, columns: Ints | None = None) -> Floats:
+        traits, prices = self.traits, self.book.prices
         sources, targets = np.array(pairs, dtype=np.int64).T
-        scores = np.maximum(self.prediction.edge_labels[sources, targets], _SMALLEST)
-        if self.book.has_markers:
-            scores[:, self.book.markers] = 0.0
-        best = scores.max(axis=1, keepdims=True)
-        if columns is not None:
-            scores, prices = scores[:, columns], prices[:, columns]
-        with np.errstate(divide="ignore"):
-            gains: Floats = np.log((scores / best).astype(np.float64))
+        gains = _relative(self.prediction.edge_labels[sources, targets], self.book, columns)
         gains += odds(self.prediction.presence[sources, targets])[:, None]
-        gains -= prices
+        gains -= stacked([prices(traits[source], traits[target]).array for source, target in pairs], columns)
         np.maximum(gains, 2 * BARRED, out=gains)
-        gains[~self.allowed[sources, targets]] = 2 * BARRED
+        allowed = self.allowed[sources, targets]
+        if not allowed.all():
+            gains[~allowed] = 2 * BARRED
         return gains
 
-    def prices(self, pairs: list[Pair]) -> Floats:
-        """[M, L]: what rules about their ends say against each label of each pair."""
-        ends = np.array(pairs, dtype=np.int64)
-        source_costs, target_costs = self._costs
-        found: Floats = np.maximum(source_costs[ends[:, 0]], target_costs[ends[:, 1]])
-        return self.book.add_prices(found, [(self.traits[source], self.traits[target]) for source, target in pairs])
+    def presence(self, pair: Pair) -> float:
+        """The log odds of an edge."""
+        return log_odds(float(self.prediction.presence[pair]))
 
-    @cached_property
-    def _costs(self) -> tuple[Floats, Floats]:
-        """[K, L] each: what rules say against roles that leave a node, and against those that lead to it."""
-        out, into = zip(*((each.source_costs, each.target_costs) for each in self.traits), strict=True)
-        return np.array(out), np.array(into)
-
-    @cached_property
-    def absence(self) -> Floats:
-        """[K]: what leaving out a node gains, its edges apart."""
-        return -odds(1 - self.prediction.labels[:, 0])
+    def absence(self, node: int) -> float:
+        """What leaving out a node gains, its edges apart."""
+        return -log_odds(float(1 - self.prediction.labels[node, 0]))
 
     def join(self) -> tuple[bool, bool]:
         """Join parts by the most probable edges that obey; whether any was added, and whether the graph is whole.
@@ -181,72 +157,11 @@ class RoleChoice:
         count = len({part[node] for node, kept in enumerate(self.keep) if kept})
         if count < 2:
             return False, True
-        pairs, chances = self._between(np.array(part), least)
-        used_out = {(source, label) for (source, _), labels in self.edges.items() for label in labels}
-        used_in = {(target, label) for (_, target), labels in self.edges.items() for label in labels}
-        heap: list[tuple[float, int, int]] = []
-        rows: dict[int, Floats] = {}
-        added, seen = False, 0
-        while count > 1:
-            while seen < len(pairs) and (not heap or (seen < _LOOKED_AT and -heap[0][0] < chances[seen])):
-                numbers: list[int] = []
-                while seen < len(pairs) and len(numbers) < _CHUNK:
-                    if part[pairs[seen][0]] != part[pairs[seen][1]]:
-                        numbers.append(seen)
-                    seen += 1
-                self._look_at(pairs, numbers, rows, heap)
-            if not heap:
-                break
-            _, number, label = heappop(heap)
-            source, target = pairs[number]
-            if part[source] == part[target]:
-                continue
-            again_out = self.book.once_out[label] and (source, label) in used_out
-            if again_out or (self.book.once_in[label] and (target, label) in used_in):
-                rows[number][label] = -np.inf
-                other = int(rows[number].argmax())
-                if rows[number][other] > -np.inf:
-                    heappush(heap, (-float(rows[number][other]), number, other))
-                continue
-            self.edges.setdefault((source, target), []).append(label)
-            used_out.add((source, label))
-            used_in.add((target, label))
-            old, new = part[target], part[source]
-            part = [new if each == old else each for each in part]
+        joints = _Joints(self, part)
+        added = False
+        while count > 1 and joints.add_best():
             count, added = count - 1, True
         return added, count < 2
-
-    def _look_at(
-        self, pairs: list[Pair], numbers: list[int], rows: dict[int, Floats], heap: list[tuple[float, int, int]]
-    ) -> None:
-        """Put the best labels of some pairs on the heap."""
-        if numbers:
-            found = self._joints([pairs[number] for number in numbers])
-            best = found.max(axis=1).tolist(), found.argmax(axis=1).tolist()
-            for number, row, gain, label in zip(numbers, found, *best, strict=True):
-                if gain > -np.inf:
-                    rows[number] = row
-                    heappush(heap, (-gain, number, label))
-
-    def _between(self, part: NDArray[np.int64], least: float) -> tuple[list[Pair], list[float]]:
-        """The pairs that could join two parts, the most probable first, and their log odds."""
-        outside = ~np.array(self.keep)
-        if self.book.owned:
-            outside |= self.flags
-        possible = (part[:, None] != part) & self.allowed & ~outside & ~outside[:, None]
-        possible &= self.prediction.presence >= least
-        sources, targets = np.nonzero(possible)
-        presence = self.prediction.presence[sources, targets]
-        order = np.argsort(-presence, kind="stable")
-        pairs = list(zip(sources[order].tolist(), targets[order].tolist(), strict=True))
-        return pairs, odds(presence[order]).tolist()
-
-    def _joints(self, pairs: list[Pair]) -> Floats:
-        """[M, L]: what each label of pairs gains, minus infinity where two parts are better."""
-        prices = self.prices(pairs)
-        gains = self._gains(pairs, prices)
-        gains[(prices >= cost(self.book.least_joint)) | (gains <= BARRED)] = -np.inf
-        return gains
 
     def _parts(self) -> list[int]:
         """The part of each node, named by one of its nodes."""
@@ -261,16 +176,17 @@ class RoleChoice:
             first[find(source)] = find(target)
         return [find(node) for node in range(len(first))]
 
-    def prune(self) -> None:
-        """Remove what breaks hard rules, and parts that must be joined but are not."""
+    def prune(self, *, whole: bool) -> None:
+        """Remove what breaks hard rules, and parts that must be joined but are not; ``whole``: there are none."""
         for _ in range(_PASSES * len(self.keep) + _PASSES):
-            if not self._prune():
+            if not self._prune(whole=whole):
                 break
+            whole = False
 
-    def _prune(self) -> bool:
-        faults = self.find_faults(HARD - 1)
+    def _prune(self, *, whole: bool) -> bool:
+        faults = self.find_faults(self.book.hard_checks)
         if not faults:
-            return self._drop_loose()
+            return self._drop_loose(whole=whole)
         if faults.lacking and not (faults.roles or faults.crowded or faults.torn):
             nodes = {node for node, _ in faults.lacking}
             self.drop_nodes({node for node in nodes if not self.traits[node].protected} or nodes)
@@ -302,7 +218,7 @@ class RoleChoice:
             labels[0] = self._other_label(source, target)
             return
         labels.remove(label)
-        if all(self.book.markers[other] for other in labels):
+        if all(self.book.is_marker[other] for other in labels):
             del self.edges[source, target]
 
     def _other_label(self, source: int, target: int) -> int:
@@ -327,13 +243,13 @@ class RoleChoice:
             self.keep[node] = False
         self.edges = {pair: own for pair, own in self.edges.items() if self.keep[pair[0]] and self.keep[pair[1]]}
 
-    def _drop_loose(self) -> bool:
+    def _drop_loose(self, *, whole: bool) -> bool:
         """Leave out constants without an owner and, where graphs are connected, all parts but the largest."""
         loose: set[int] = set()
         if self.book.owned:
             owned = {target for _, target in self.edges}
-            loose = {node for node in np.flatnonzero(self.flags).tolist() if self.keep[node] and node not in owned}
-        if self.book.least_joint <= 0 and not self.book.fixed:
+            loose = {node for node, flag in enumerate(self.flags) if flag and self.keep[node] and node not in owned}
+        if self.book.least_joint <= 0 and not self.book.fixed and not whole:
             worth: dict[int, float] = defaultdict(float)
             part = self._parts()
             for node, kept in enumerate(self.keep):
@@ -341,7 +257,8 @@ class RoleChoice:
                     worth[part[node]] += 1e3 if self.traits[node].protected else 1
             best = max(worth, key=lambda each: (worth[each], -part.index(each)), default=-1)
             loose |= {node for node, kept in enumerate(self.keep) if kept and part[node] != best}
-        self.drop_nodes(loose)
+        if loose:
+            self.drop_nodes(loose)
         return bool(loose)
 
     def arrays(self) -> tuple[Structure, Bools]:
@@ -357,8 +274,108 @@ class RoleChoice:
         return Structure(np.array(self.keep, dtype=np.bool_), pairs, attributes, self._structure.anchors), labels
 
 
+class _Joints:
+    """The edges that could join parts, the best first.
+
+    ``part``: of each node the part that it belongs to, named by one of its nodes.
+    """
+
+    def __init__(self, choice: RoleChoice, part: list[int]) -> None:
+        self._choice, self._least = choice, choice.book.least_joint
+        self._part = part
+        self._open = choice.keep
+        if choice.book.owned:
+            self._open = [kept and not flag for kept, flag in zip(choice.keep, choice.flags, strict=True)]
+        parts = np.array(part)
+        sources, targets = ((parts[:, None] != parts) & choice.allowed).nonzero()
+        presence = choice.prediction.presence[sources, targets]
+        self._order: list[int] = (-presence).argsort(kind="stable").tolist()
+        self._ends = sources.tolist(), targets.tolist(), presence.tolist()
+        self._seen = 0
+        self._heap: list[tuple[float, int, int]] = []
+        self._leaving: dict[int, set[int]] = defaultdict(set)
+        self._entering: dict[int, set[int]] = defaultdict(set)
+        for pair, labels in choice.edges.items():
+            for label in labels:
+                self._use(*pair, label)
+
+    def _use(self, source: int, target: int, label: int) -> None:
+        """Remember that a unique role is taken."""
+        if self._choice.book.once_out[label]:
+            self._leaving[source].add(label)
+        if self._choice.book.once_in[label]:
+            self._entering[target].add(label)
+
+    def add_best(self) -> bool:
+        """Join two parts by the best edge between any two; whether there is one."""
+        sources, targets, _ = self._ends
+        while (found := self._best()) is not None:
+            _, rank, label = found
+            source, target = sources[self._order[rank]], targets[self._order[rank]]
+            old, new = self._part[target], self._part[source]
+            if old == new:
+                continue
+            if label in self._leaving[source] or label in self._entering[target]:
+                self._look_at(rank)
+                continue
+            self._choice.edges.setdefault((source, target), []).append(label)
+            self._use(source, target, label)
+            self._part = [new if each == old else each for each in self._part]
+            return True
+        return False
+
+    def _best(self) -> tuple[float, int, int] | None:
+        """Minus the gain of the best edge, the rank of its pair, and its label; pairs are looked at as needed."""
+        heap, order, chances = self._heap, self._order, self._ends[2]
+        while self._seen < len(order) and (chance := chances[order[self._seen]]) >= self._least:
+            if heap and (self._seen >= _LOOKED_AT or -heap[0][0] >= log_odds(chance)):
+                break
+            self._look_at(self._seen)
+            self._seen += 1
+        return heappop(heap) if heap else None
+
+    def _look_at(self, rank: int) -> None:
+        """Put the best label of a pair on the heap: the most probable one if no rule is against it."""
+        choice, book = self._choice, self._choice.book
+        source, target, chance = (each[self._order[rank]] for each in self._ends)
+        if self._part[source] == self._part[target] or not (self._open[source] and self._open[target]):
+            return
+        scores = choice.prediction.edge_labels[source, target]
+        used = self._leaving[source] | self._entering[target]
+        prices = book.prices(choice.traits[source], choice.traits[target])
+        gain, label = log_odds(chance), int(scores.argmax())
+        if label in used or book.is_marker[label] or prices.as_list[label]:
+            gains = _relative(scores[None], book)[0]
+            gains += gain - prices.joints
+            gains[list(used)] = -np.inf
+            label = int(gains.argmax())
+            gain = float(gains[label])
+        if gain > BARRED:
+            heappush(self._heap, (-gain, rank, label))
+
+
+def _relative(scores: Scores, book: Rulebook, columns: Ints | None = None) -> Floats:
+    """[M, L]: how much less probable, as a logarithm, each label is than the best one of its pair; no markers."""
+    scores = np.maximum(scores, _SMALLEST)
+    if book.has_markers:
+        scores[:, book.markers] = _SMALLEST
+    best = scores.max(axis=1, keepdims=True)
+    if columns is not None:
+        scores = scores[:, columns]
+    found: Floats = np.log(scores / best, dtype=np.float64)
+    if book.has_markers:
+        found[:, book.markers if columns is None else book.markers[columns]] = 2 * BARRED
+    return found
+
+
 def odds(probabilities: NDArray[np.float32]) -> Floats:
     """The logarithm of the odds, finite."""
-    clipped = np.clip(probabilities.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    clipped = np.minimum(np.maximum(probabilities, _SMALLEST, dtype=np.float64), 1 - _SMALLEST)
     found: Floats = np.log(clipped) - np.log1p(-clipped)
     return found
+
+
+def log_odds(probability: float) -> float:
+    """The same for one probability."""
+    clipped = min(max(probability, _SMALLEST), 1 - _SMALLEST)
+    return math.log(clipped) - math.log1p(-clipped)

@@ -119,7 +119,7 @@ class SubjectPronouns:
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph with other labels for some pronouns."""
-        if not any([node.label in SUBJECTS for node in graph.nodes]):
+        if not any(node.label in SUBJECTS for node in graph.nodes):
             return graph
         nodes = tuple(
             replace(node, label=SUBJECTS[node.label]) if node.label in SUBJECTS and not flagged(node) else node
@@ -349,9 +349,7 @@ def _may_have_names(graph: Graph, proper: Mapping[str, str]) -> bool:
             strings.add(node.id)
         elif node.label == "name" or (node.label or "").lower() in proper:
             return True
-    return any(
-        [edge.label == "name" or (edge.target in strings and _is_argument(edge.label)) for edge in graph.edges]
-    )
+    return any(edge.label == "name" or (edge.target in strings and _is_argument(edge.label)) for edge in graph.edges)
 
 
 @cache
