@@ -30,7 +30,7 @@ def dependency_structure(
     attributes = prediction.edge_attributes
     if attributes is None or not attributes.shape[-1]:
         attributes = np.ones((count, count, 1), dtype=np.float32)
-    coreferent = prediction.edge_labels[..., grammar.beside].sum(axis=-1)
+    coreferent = prediction.edge_labels.take(grammar.beside.nonzero()[0], axis=-1).sum(axis=-1)
     shared = attributes[..., grammar.shared] if grammar.shared else np.zeros_like(coreferent)
     roots = np.zeros(count, dtype=np.bool_)
     roots[root] = True
@@ -42,12 +42,12 @@ def dependency_structure(
     scores[:, grammar.beside] = 4 * BARRED
     members = _coordinate(heads, children, scores, attributes[heads, children], grammar)
     labels = _label_tree(heads, members, scores, grammar)
-    links = {child: row for row, child in enumerate(children.tolist())}
-    edges = list(
-        zip(heads.tolist(), children.tolist(), labels, np.where(members, grammar.member, 0).tolist(), strict=True)
-    )
-    tree = dict(zip(children.tolist(), heads.tolist(), strict=True))
-    if grammar.shared and members.any():
+    below, above, are_members = children.tolist(), heads.tolist(), members.tolist()
+    marks = [grammar.member if is_member else 0 for is_member in are_members]
+    edges = list(zip(above, below, labels, marks, strict=True))
+    if grammar.shared and any(are_members):
+        tree = dict(zip(below, above, strict=True))
+        links = {child: row for row, child in enumerate(below)}
         following = shared_roles(tree, set(children[members].tolist()))
         edges += [
             (head, child, labels[links[child]], grammar.shared)

@@ -51,8 +51,8 @@ def best_tree(
 
     ``outside``: [K, K], the probability that an edge, if there is one, is not part of the tree.  ``roots``: [K].
     """
-    present = np.clip(presence.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
-    outside = np.clip(outside.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    present = np.minimum(np.maximum(presence, _SMALLEST, dtype=np.float64), 1 - _SMALLEST)
+    outside = np.minimum(np.maximum(outside, _SMALLEST, dtype=np.float64), 1 - _SMALLEST)
     absent, logarithm = np.log1p(-present), np.log(present)
     beside = logarithm + np.log(outside)
     weights = logarithm + np.log1p(-outside) - np.maximum(absent, beside)
