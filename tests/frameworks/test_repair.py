@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction
-from perin.frameworks.decoding.repair import assign_labels
+from perin.frameworks.decoding.nodes import Nodes
+from perin.frameworks.decoding.repair import assign_labels, choose_roles
+from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.frameworks.rulebook import Rulebook, cost
 from perin.graphs.framework_rules import broken
@@ -73,6 +75,34 @@ def test_a_quantifier_binds_one_node(samples: dict[str, Any]) -> None:
     graph = sample.framework.decode(replace(prediction, presence=presence, edge_labels=labels), sample.vocabulary)
     bound = [graph.node(edge.target).label for edge in graph.edges if edge.label == "BV"]
     assert bound == ["named"]
+
+
+def test_a_need_that_no_edge_label_serves_is_not_filled_with_another(samples: dict[str, Any]) -> None:
+    """A coordination without members goes, if the vocabulary has no ``op``; it gets no ``ARG0`` instead."""
+    sample = samples["amr"]
+    book = Rulebook(sample.framework, replace(sample.vocabulary, edge_labels=("ARG0", "mod")))
+    nodes = Nodes(["and", "dog"], [0.9, 0.9], np.zeros(2, dtype=np.bool_), None)
+    half = np.full((2, 2), 0.5, dtype=np.float32)
+    labels = np.array([[0.1, 0.9], [0.1, 0.9]], dtype=np.float32)
+    prediction = Prediction(sample.sentence, 1, labels, np.arange(2), half, np.stack([half, half], axis=-1))
+    free = Structure(np.ones(2, dtype=np.bool_), np.array([[1, 0]]), np.zeros(1, dtype=np.int64), None)
+    modifier = np.array([[False, True]])
+    allowed = ~np.eye(2, dtype=np.bool_)
+    chosen, _ = choose_roles(prediction, nodes, book.traits(nodes), book, free, modifier, allowed)
+    assert chosen.keep.tolist() == [False, True]
+    assert chosen.edges.tolist() == []
+
+
+def test_hard_checks_say_nothing_of_soft_rules(samples: dict[str, Any]) -> None:
+    """In AMR, a second ``ARG0`` is rare, but not impossible; a name without parts is."""
+    sample = samples["amr"]
+    book = Rulebook(sample.framework, replace(sample.vocabulary, edge_labels=("ARG0", "op1")))
+    assert [bool(mark) for mark in book.all_checks.once_out] == [True, True]
+    assert book.hard_checks.once_out == [0, 0]
+    (named,) = (traits.needs for traits in book.traits(Nodes(["name"], [1.0], np.zeros(1, dtype=np.bool_), None)))
+    assert bin(named & book.all_checks.needs).count("1") == 2
+    assert bin(named & book.hard_checks.needs).count("1") == 1
+    assert book.hard_checks.leaving[1] & named & book.hard_checks.needs
 
 
 def test_twins_become_one_node_with_the_edges_of_both(samples: dict[str, Any]) -> None:
