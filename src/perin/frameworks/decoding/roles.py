@@ -24,8 +24,9 @@ from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits, 
 Pair: TypeAlias = tuple[int, int]
 
 _SMALLEST = 1e-9
-_LOOKED_AT = 1024
-"""How many pairs are looked at, when parts are joined, as long as one might be better than the best so far."""
+_LOOKED_AT, _CHUNK = 1024, 64
+"""How many pairs are looked at, when parts are joined, as long as one might be better than the best so far: in all, and
+then, when none is left, at a time."""
 _PASSES = 8
 
 
@@ -281,13 +282,17 @@ class _Joints:
     """
 
     def __init__(self, choice: RoleChoice, part: list[int]) -> None:
-        self._choice, self._least = choice, choice.book.least_joint
-        self._part = part
-        self._open = choice.keep
+        self._choice, self._part = choice, part
+        free = choice.keep
         if choice.book.owned:
-            self._open = [kept and not flag for kept, flag in zip(choice.keep, choice.flags, strict=True)]
+            free = [kept and not flag for kept, flag in zip(choice.keep, choice.flags, strict=True)]
         parts = np.array(part)
-        sources, targets = ((parts[:, None] != parts) & choice.allowed).nonzero()
+        possible = (parts[:, None] != parts) & choice.allowed
+        if choice.book.least_joint > 0:
+            possible &= choice.prediction.presence >= choice.book.least_joint
+        if closed := [node for node, is_free in enumerate(free) if not is_free]:
+            possible[:, closed] = possible[closed] = False
+        sources, targets = possible.nonzero()
         presence = choice.prediction.presence[sources, targets]
         self._order: list[int] = (-presence).argsort(kind="stable").tolist()
         self._ends = sources.tolist(), targets.tolist(), presence.tolist()
@@ -327,8 +332,9 @@ class _Joints:
     def _best(self) -> tuple[float, int, int] | None:
         """Minus the gain of the best edge, the rank of its pair, and its label; pairs are looked at as needed."""
         heap, order, chances = self._heap, self._order, self._ends[2]
-        while self._seen < len(order) and (chance := chances[order[self._seen]]) >= self._least:
-            if heap and (self._seen >= _LOOKED_AT or -heap[0][0] >= log_odds(chance)):
+        enough = _LOOKED_AT if heap else max(_LOOKED_AT, self._seen + _CHUNK)
+        while self._seen < len(order):
+            if heap and (self._seen >= enough or -heap[0][0] >= log_odds(chances[order[self._seen]])):
                 break
             self._look_at(self._seen)
             self._seen += 1
@@ -338,7 +344,7 @@ class _Joints:
         """Put the best label of a pair on the heap: the most probable one if no rule is against it."""
         choice, book = self._choice, self._choice.book
         source, target, chance = (each[self._order[rank]] for each in self._ends)
-        if self._part[source] == self._part[target] or not (self._open[source] and self._open[target]):
+        if self._part[source] == self._part[target]:
             return
         scores = choice.prediction.edge_labels[source, target]
         used = self._leaving[source] | self._entering[target]
