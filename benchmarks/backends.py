@@ -23,8 +23,8 @@ import torch
 from machine import describe
 from torch import Tensor, nn
 
-from perin.inference.eager import Eager
-from perin.inference.encoders import SubwordEncoder
+from perin.inference import SubwordEncoder
+from perin.inference.arithmetic import Eager
 from perin.inference.parts import Parameters
 from perin.inference.tape import Tape
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut

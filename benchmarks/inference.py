@@ -112,12 +112,12 @@ def against(checkout: Path, name: str, framework: str, texts: list[str], threads
 
 def kernels(name: str, framework: str, texts: list[str], rounds: int) -> None:
     """Print the time of each kind of step, run one by one, and of the other parts of parsing."""
-    from perin.inference import network
+    from perin import inference
     from perin.inference.layers import Linear
     from perin.inference.tape import Tape
     from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
-    from perin.parsing.inference import decode
     from perin.parsing.parser import Parser
+    from perin.parsing.streaming import decode
     from perin.text.tokenizer import tokenize
 
     spent: dict[str, float] = {}
@@ -157,7 +157,7 @@ def kernels(name: str, framework: str, texts: list[str], rounds: int) -> None:
             spent[kind] = spent.get(kind, 0.0) + time.process_time() - before
             work[kind] = work.get(kind, 0.0) + operations
 
-    setattr(network, "choose_arithmetic", Timed)  # noqa: B010 -- a name that the module imports
+    setattr(inference, "choose_arithmetic", Timed)  # noqa: B010 -- a name that the module imports
     parser = Parser.load(name, threads=1)
     names = parser.chosen(framework)
     for last in (False, True):

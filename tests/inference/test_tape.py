@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.inference import tape as tape_module
-from perin.inference.arithmetic import ACTIVATIONS
-from perin.inference.eager import Eager
+from perin.inference.arithmetic import ACTIVATIONS, Eager
 from perin.inference.layers import LARGEST_SUM, Linear, Norm, quantize
 from perin.inference.tape import Tape
 from perin.native import LEVELS, level, library

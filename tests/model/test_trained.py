@@ -10,7 +10,7 @@ from perin.graphs.codecs import load
 from perin.model.model import Model
 from perin.model.sources import bundled, model_folder
 from perin.model.trained import TrainedModel, load_model
-from perin.parsing.inference import graphs_of
+from perin.parsing.streaming import graphs_of
 from perin.text.tokenizer import tokenize
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from perin.inference.eager import Eager
-from perin.inference.network import InferenceNetwork
+from perin.inference import InferenceNetwork
+from perin.inference.arithmetic import Eager
 from perin.inference.tape import Tape
 from perin.native import LEVELS, library
 from perin.network.encoders import read_config

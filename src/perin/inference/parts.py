@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,21 +78,6 @@ class Context(NamedTuple):
     memory_lengths: Ints | None = None
 
 
-class Sublayer(Protocol):
-    """What a residual connection goes around."""
-
-    def __call__(
-        self,
-        arithmetic: Arithmetic,
-        x: Value,
-        context: Context,
-        *,
-        added: Value | None = None,
-        out: Value | None = None,
-    ) -> Value:
-        """``x`` [rows, D]; the result, plus ``added``, is [rows, D]."""
-
-
 class Attention:
     """Multi-head attention of packed rows to each other or to those of another matrix, within each sequence."""
 
@@ -104,15 +89,9 @@ class Attention:
         self.rotary = rotary
 
     def __call__(
-        self,
-        arithmetic: Arithmetic,
-        x: Value,
-        context: Context,
-        *,
-        added: Value | None = None,
-        out: Value | None = None,
+        self, arithmetic: Arithmetic, x: Value, context: Context, added: Value | None = None, out: Value | None = None
     ) -> Value:
-        """See :class:`Sublayer`."""
+        """``x`` [rows, D]; the result, plus ``added``, is [rows, D]."""
         lengths, memory, memory_lengths = context
         queries = arithmetic.linear(self.query, x)
         memories = arithmetic.linear(self.memory, x if memory is None else memory)
@@ -133,22 +112,16 @@ class FeedForward:
         self.activation = activation
 
     def __call__(
-        self,
-        arithmetic: Arithmetic,
-        x: Value,
-        context: Context,
-        *,
-        added: Value | None = None,
-        out: Value | None = None,
+        self, arithmetic: Arithmetic, x: Value, context: Context, added: Value | None = None, out: Value | None = None
     ) -> Value:
-        """See :class:`Sublayer`."""
+        """``x`` [rows, D]; the result, plus ``added``, is [rows, D]."""
         return arithmetic.feedforward(self.first, self.second, self.activation, x, added=added, out=out)
 
 
 class Residual:
     """The pre-norm residual connection: ``x + sublayer(norm(x))``."""
 
-    def __init__(self, parameters: Parameters, sublayer: Sublayer) -> None:
+    def __init__(self, parameters: Parameters, sublayer: Attention | FeedForward) -> None:
         self.norm = parameters.norm("norm")
         self.sublayer = sublayer
 

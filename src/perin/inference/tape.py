@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.inference.arithmetic import ACTIVATIONS, Accepted, Arithmetic, Ints, turns
-from perin.inference.eager import Eager
+from perin.inference.arithmetic import ACTIVATIONS, Accepted, Arithmetic, Eager, Ints, turns
 from perin.inference.layers import PANEL, Floats, Linear, Norm
 from perin.native import level, library
 
