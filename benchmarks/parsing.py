@@ -25,8 +25,8 @@ from perin.graphs.codecs import dump, load
 from perin.graphs.graph import Graph
 from perin.model.sources import model_folder
 from perin.parsing.benchmark import measure
-from perin.parsing.inference import parse_batch
 from perin.parsing.parser import Parser
+from perin.parsing.streaming import parse_batch
 from perin.text.tokenizer import tokenize
 
 

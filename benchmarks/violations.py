@@ -37,7 +37,7 @@ from perin.graphs.framework_rules import RELATIONS, broken, rules_of
 from perin.model.folder import ModelFolder
 from perin.model.sources import model_folder
 from perin.model.trained import TrainedModel
-from perin.parsing.inference import predictions
+from perin.parsing.streaming import predictions
 from perin.scoring.evaluation import find_metric, score_pairs
 from perin.scoring.reading import pair
 from perin.scoring.result import Result

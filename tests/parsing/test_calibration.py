@@ -17,7 +17,7 @@ from perin.parsing.calibration import (
     calibrate,
     collect_decisions,
 )
-from perin.parsing.inference import parse_batch
+from perin.parsing.streaming import parse_batch
 from perin.text import tokenize
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from perin.graphs.codecs import load
 from perin.model.sources import installed
-from perin.parsing.inference import parse_batch, predictions
 from perin.parsing.parser import Parser
+from perin.parsing.streaming import parse_batch, predictions
 from perin.text import tokenize
 
 SENTENCES = 1000

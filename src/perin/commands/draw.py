@@ -20,9 +20,9 @@ from pathlib import Path
 from perin.commands.options import Warnings, graph_format
 from perin.errors import Finding, InputError, Report, UsageError
 from perin.files import source_name
-from perin.graphs.codecs import load
+from perin.graphs.codecs import PICTURE_FORMATS, load
+from perin.graphs.drawing import save
 from perin.graphs.drawing.diff import diff_sketch
-from perin.graphs.drawing.files import PICTURE_FORMATS, save
 from perin.graphs.drawing.sketch import Sketch
 from perin.graphs.graph import Graph
 

@@ -21,7 +21,7 @@ from perin.errors import Finding, UsageError
 
 if TYPE_CHECKING:
     from perin.graphs.graph import Graph
-    from perin.parsing.inference import Parsed
+    from perin.parsing.streaming import Parsed
     from perin.scoring.result import Result
 
 CONFIDENCE = 95.0

@@ -9,8 +9,7 @@ import sys
 from collections import Counter
 
 from perin.errors import Finding, UsageError
-from perin.graphs.codecs import FORMATS, canonical
-from perin.graphs.drawing.files import PICTURE_FORMATS
+from perin.graphs.codecs import FORMATS, PICTURE_FORMATS, canonical
 
 SHOWN = 3
 """Findings of one kind that are printed; more are counted."""

@@ -20,7 +20,7 @@ from perin.errors import InputError, UsageError
 from perin.files import check_distinct
 
 if TYPE_CHECKING:
-    from perin.parsing.inference import Parsed
+    from perin.parsing.streaming import Parsed
 
 STANDARD = "-"
 SAMPLE = 10

@@ -286,8 +286,7 @@ class Graph:
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the graph to a file, as graph or picture: its name says in which format, unless that is given."""
         from perin.errors import UsageError
-        from perin.graphs.codecs import dump
-        from perin.graphs.drawing.files import PICTURE_FORMATS, picture_format, save
+        from perin.graphs.codecs import PICTURE_FORMATS, dump, picture_format
 
         try:
             picture = next((name for name in PICTURE_FORMATS if name == format), None) or (
@@ -298,6 +297,8 @@ class Graph:
         if picture is None:
             dump(self, path, format)
         else:
+            from perin.graphs.drawing import save
+
             save([self], path, picture)
 
     def __str__(self) -> str:

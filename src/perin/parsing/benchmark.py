@@ -18,10 +18,9 @@ from perin.inference.tape import choose_arithmetic
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.model.trained import TrainedModel
 from perin.native import library
-from perin.parsing.inference import decode
 from perin.parsing.parser import Frameworks, Parser
 from perin.parsing.reading import read_sentences
-from perin.parsing.workers import cores
+from perin.parsing.streaming import cores, decode
 
 PARTS = ("prepare", "encoder", "decoder and heads", "graph decoding")
 SHORT = 10

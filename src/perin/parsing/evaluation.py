@@ -17,9 +17,9 @@ from perin.model.folder import ModelFolder, Quantization, Treebank
 from perin.model.trained import TrainedModel, has_known_encoder
 from perin.model.weights import read_weights
 from perin.parsing.calibration import Decisions, collect_decisions
-from perin.parsing.inference import Parsed
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item
+from perin.parsing.streaming import Parsed
 from perin.scoring import Block, score
 from perin.scoring.reports import contrast
 from perin.scoring.result import Tally

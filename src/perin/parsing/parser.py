@@ -17,9 +17,8 @@ from perin.model.batches import MAX_BATCH_SIZE
 from perin.model.folder import Treebank
 from perin.model.sources import model_folder, spoken_by_name
 from perin.model.trained import Predictor, TrainedModel, load_model
-from perin.parsing.inference import Parsed, parse_batch
 from perin.parsing.reading import Item, as_sentences, read_sentences, split_texts
-from perin.parsing.streaming import in_order
+from perin.parsing.streaming import Parsed, in_order, parse_batch
 from perin.parsing.writing import Tally, Unfinished, checked_format, fill_gaps, unfinished, write_parsed
 from perin.text.adapters import OneText, SomeText, check_several, is_one
 from perin.text.languages import checked
@@ -392,28 +391,8 @@ class Parser:
         return None
 
 
-def load(
-    name: str | os.PathLike[str],
-    *,
-    revision: str | None = None,
-    offline: bool = False,
-    threads: int | None = None,
-    longest: int = LONGEST,
-    bits: int | None = None,
-    constraints: bool = True,
-    device: str | None = None,
-) -> Parser:
-    """Load a parser: :meth:`Parser.load` under a shorter name."""
-    return Parser.load(
-        name,
-        revision=revision,
-        offline=offline,
-        threads=threads,
-        longest=longest,
-        bits=bits,
-        constraints=constraints,
-        device=device,
-    )
+load = Parser.load
+"""Load a parser: :meth:`Parser.load` under a shorter name."""
 
 
 def _size(item: Parsed) -> int:

@@ -18,12 +18,20 @@ from typing import BinaryIO, TypeAlias
 
 from perin.errors import InputError, UsageError
 from perin.files import check_writable, write_bytes
-from perin.graphs.codecs import FORMATS, check_format, dump, guess, writable
+from perin.graphs.codecs import (
+    FORMATS,
+    PICTURE_FORMATS,
+    PictureFormat,
+    check_format,
+    dump,
+    guess,
+    picture_format,
+    writable,
+)
 from perin.graphs.codecs.mrp import encode_line
-from perin.graphs.drawing.files import PICTURE_FORMATS, PictureFormat, picture_format, save
 from perin.graphs.graph import Graph
-from perin.parsing.inference import Parsed
 from perin.parsing.reading import Item
+from perin.parsing.streaming import Parsed
 
 _CHUNK = 1 << 20
 
@@ -83,6 +91,8 @@ def write_parsed(results: Iterable[Parsed], path: str, format: str, report: Repo
 
         dump(writable(graphs, format, failed), path, format)
     else:
+        from perin.graphs.drawing import save  # slow to import, and most files hold graphs
+
         picture: PictureFormat = next(name for name in PICTURE_FORMATS if name == format)
         colour = path == "-" and sys.stdout.isatty() and "NO_COLOR" not in os.environ
         save(graphs, path, picture, colour=colour)

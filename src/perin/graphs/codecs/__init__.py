@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import Literal, TextIO, TypeAlias, get_args
 
 from perin.errors import Finding, InputError, Report, UsageError, strict, wrong_type
 from perin.files import MAX_LINE, read_lines, source_name, within_limit, write_text
@@ -194,6 +194,32 @@ def refusal(format: str, error: InputError) -> str:
     """The message about a graph that a format can't hold; some codecs say themselves what they can't write."""
     said = error.message.startswith("can't be written as")
     return error.message if said else f"can't be written as {format}: {error.message}"
+
+
+# Pictures, which :mod:`perin.graphs.drawing` makes: their names are known here, where nothing is drawn.
+
+PictureFormat: TypeAlias = Literal["text", "svg", "html", "png", "pdf"]
+PICTURE_FORMATS: tuple[PictureFormat, ...] = get_args(PictureFormat)
+
+_SUFFIXES: dict[str, PictureFormat] = {
+    ".txt": "text",
+    ".svg": "svg",
+    ".html": "html",
+    ".htm": "html",
+    ".png": "png",
+    ".pdf": "pdf",
+}
+
+
+def picture_format(path: str | os.PathLike[str]) -> PictureFormat:
+    """The format that the name of a file points to; standard output (``-``) gets text."""
+    if os.fspath(path) == "-":
+        return "text"
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
+        raise UsageError(f"can't draw to {os.fspath(path)}: its name should end in one of {known} (or say --to)")
+    return _SUFFIXES[suffix]
 
 
 def _read(reader: Codec, sources: Iterable[tuple[str, Lines]], report: Report) -> Iterator[tuple[str, int, Graph]]:

@@ -10,7 +10,7 @@ from perin.learning.data import Split
 from perin.model.model import Model
 from perin.network.settings import NULL_THRESHOLD
 from perin.parsing.evaluation import TYPES
-from perin.parsing.inference import graphs_of
+from perin.parsing.streaming import graphs_of
 from perin.scoring import Result, score
 
 
