@@ -213,12 +213,7 @@ class Framework:
         return allowed
 
     def structure(
-        self,
-        prediction: Prediction,
-        vocabulary: Vocabulary,
-        nodes: Nodes,
-        allowed: Bools,
-        book: Rulebook | None,
+        self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools, book: Rulebook | None
     ) -> Structure:
         """The nodes and edges of the graph; here all nodes, the most probable edges, and what joins them.
 

@@ -26,12 +26,7 @@ class _Ptg(Framework):
         return allowed
 
     def structure(
-        self,
-        prediction: Prediction,
-        vocabulary: Vocabulary,
-        nodes: Nodes,
-        allowed: Bools,
-        book: Rulebook | None,
+        self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools, book: Rulebook | None
     ) -> Structure:
         """With rules, a tree with coreference and effective edges beside it."""
         if book is None or book.grammar is None:

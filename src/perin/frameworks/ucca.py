@@ -20,12 +20,7 @@ from perin.labels.rules import RuleSpace
 @dataclass(frozen=True)
 class _Ucca(Framework):
     def structure(
-        self,
-        prediction: Prediction,
-        vocabulary: Vocabulary,
-        nodes: Nodes,
-        allowed: Bools,
-        book: Rulebook | None,
+        self, prediction: Prediction, vocabulary: Vocabulary, nodes: Nodes, allowed: Bools, book: Rulebook | None
     ) -> Structure:
         """Primary edges form a tree, remote edges close no cycle, every word belongs to one unit."""
         inner = np.array([label == INNER for label in nodes.labels])
