@@ -28,7 +28,7 @@ from pathlib import Path
 from machine import describe
 
 from perin.graphs import Anchor, Graph, Node, Tolerant, load
-from perin.scoring.evaluation import Pair, prepare, score_pair
+from perin.scoring import Pair, prepare, score_pair
 from perin.scoring.metrics import METRICS
 from perin.scoring.reading import pair, read_gold, read_system
 from perin.scoring.result import Block, GraphScore, Result

@@ -38,7 +38,7 @@ from perin.model.folder import ModelFolder
 from perin.model.sources import model_folder
 from perin.model.trained import TrainedModel
 from perin.parsing.streaming import predictions
-from perin.scoring.evaluation import find_metric, score_pairs
+from perin.scoring import find_metric, score_pairs
 from perin.scoring.reading import pair
 from perin.scoring.result import Result
 from perin.text.tokenizer import tokenize

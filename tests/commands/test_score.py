@@ -158,8 +158,8 @@ def test_broken_gold_is_an_error_and_broken_system_graphs_are_told(gold, tmp_pat
 
 
 def test_what_could_not_be_proven_is_told(gold, capsys, monkeypatch):
-    from perin.scoring.metrics import METRICS, Comparison
-    from perin.scoring.result import Metric, Tally
+    from perin.scoring.metrics import METRICS
+    from perin.scoring.result import Comparison, Metric, Tally
 
     def compare(graph, other, seconds):
         unproven = graph.id == "1"

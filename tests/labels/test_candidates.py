@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perin.labels import LabelItem, RuleSpace, TokenRule
-from perin.labels.minimal import candidates as instances
+from perin.labels.minimal import problem
 from perin.labels.minimal.occurrences import distinct_keys
 from perin.labels.minimal.problem import LONGEST_LABEL, Cuts, HittingSetProblem
 
@@ -29,9 +29,9 @@ def coverage(enumerate_rules, keys, space):
     return covered
 
 
-@pytest.fixture(params=[1, 20, instances.BATCH])
+@pytest.fixture(params=[1, 20, problem.BATCH])
 def batch(request, monkeypatch):
-    monkeypatch.setattr(instances, "BATCH", request.param)
+    monkeypatch.setattr(problem, "BATCH", request.param)
 
 
 @pytest.mark.usefixtures("batch")

@@ -11,11 +11,10 @@ import pytest
 import perin
 from perin import Edge, Graph, Node, Property, UsageError
 from perin.graphs.graph import Anchor
-from perin.scoring import reports
-from perin.scoring.evaluation import score_pairs
-from perin.scoring.metrics import METRICS, Comparison
+from perin.scoring import reports, score_pairs
+from perin.scoring.metrics import METRICS
 from perin.scoring.reports import contrast, differing_items, intervals, write_differences
-from perin.scoring.result import Block, GraphScore, Tally
+from perin.scoring.result import Block, Comparison, GraphScore, Tally
 
 TYPES = ["tops", "labels", "properties", "anchors", "edges", "attributes", "all"]
 GOLD = Graph(

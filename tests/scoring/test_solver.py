@@ -14,13 +14,11 @@ from hypothesis.extra.numpy import arrays
 from perin import Edge, Graph, Node
 from perin.scoring import solver
 from perin.scoring.items import TYPES, items
-from perin.scoring.metrics import METRICS
-from perin.scoring.metrics.matching import MRP_LEVELS, MRP_MAX_LEVELS
-from perin.scoring.solver.bounds import Ascent, best_map, relax
+from perin.scoring.metrics import METRICS, MRP_LEVELS, MRP_MAX_LEVELS
 from perin.scoring.solver.features import shared_features, ucca_restrictions
 from perin.scoring.solver.problem import CAPACITY, Incumbent, Work, _bases, build
 from perin.scoring.solver.program import Program, Proof
-from perin.scoring.solver.search import climb
+from perin.scoring.solver.search import Ascent, best_map, climb, relax
 
 FRAMEWORKS = ("amr", "ucca", "dm")
 PLENTY = 1e6

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands.options import frameworks
+from perin.commands import frameworks
 from perin.commands.parse import add_speed_options
 
 if TYPE_CHECKING:

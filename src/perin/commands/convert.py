@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
-from perin.commands.options import graph_format
+from perin.commands import graph_format
 from perin.errors import Finding, InputError, UsageError
 from perin.graphs.codecs import FORMATS, Codec, codec, dump, guess, load, writable
 from perin.graphs.graph import Graph

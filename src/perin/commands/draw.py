@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from perin.commands.options import Warnings, graph_format
+from perin.commands import Warnings, graph_format
 from perin.errors import Finding, InputError, Report, UsageError
 from perin.files import source_name
 from perin.graphs.codecs import PICTURE_FORMATS, load
@@ -113,7 +113,7 @@ def differences(golds: Iterable[Graph], systems: Iterable[Graph], report: Report
 
     Nodes are paired by the best correspondence under the MRP metric, whose F1 is shown.
     """
-    from perin.scoring.evaluation import BUDGET, find_metric, score_pair
+    from perin.scoring import BUDGET, find_metric, score_pair
     from perin.scoring.reading import pair
 
     golds = list(golds)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from perin.commands.options import count
+from perin.commands import count
 from perin.commands.parse import add_speed_options
 from perin.errors import Finding, UsageError
 
@@ -155,7 +155,7 @@ def _parsed(arguments: argparse.Namespace, gold: list[Graph]) -> list[Graph]:
 
 def _scored(gold: list[Graph], system: list[Graph], arguments: argparse.Namespace) -> Result:
     from perin.commands.score import with_progress
-    from perin.scoring.evaluation import find_metric, score_pairs
+    from perin.scoring import find_metric, score_pairs
     from perin.scoring.reading import pair
     from perin.scoring.result import Result
 

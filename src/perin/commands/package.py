@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands.options import add_threads, count
+from perin.commands import add_threads, count
 from perin.errors import UsageError
 
 if TYPE_CHECKING:
@@ -209,8 +209,7 @@ def calibration_table(measured: Mapping[str, DevScores]) -> str:
 
 
 def _parameters(folder: Path) -> int:
-    from perin.model.folder import WEIGHTS
-    from perin.model.weights import SCALE, read_arrays
+    from perin.model.folder import SCALE, WEIGHTS, read_arrays
 
     return sum(weight.size for name, weight in read_arrays(folder / WEIGHTS).items() if not name.endswith(SCALE))
 

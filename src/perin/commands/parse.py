@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from perin.commands.options import add_threads, count, frameworks, is_file, output_format
+from perin.commands import add_threads, count, frameworks, is_file, output_format
 from perin.errors import InputError, UsageError
 from perin.files import check_distinct
 

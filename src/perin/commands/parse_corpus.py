@@ -13,10 +13,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from perin.commands.options import count, frameworks
+from perin.commands import count, frameworks
 
 if TYPE_CHECKING:
-    from perin.bulk.corpus import Progress
+    from perin.bulk import Progress
 
 FORMATS = ("mrp", "mrp.gz", "parquet")
 
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _bar() -> Progress:
     from tqdm import tqdm
 
-    from perin.bulk.corpus import Progress
+    from perin.bulk import Progress
     from perin.bulk.shards import FailedShard, Mark
 
     class Bar(Progress):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from perin.commands.options import add_threads
+from perin.commands import add_threads
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from perin.commands.options import add_threads
+from perin.commands import add_threads
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

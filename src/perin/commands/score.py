@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands.options import Warnings, add_threads, graph_format
+from perin.commands import Warnings, add_threads, graph_format
 from perin.errors import Report, UsageError
 from perin.files import check_writable
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_nonsense(arguments: argparse.Namespace) -> None:
     """Stop before the work begins if its results could not be given."""
-    from perin.scoring.evaluation import check_limits, find_metric
+    from perin.scoring import check_limits, find_metric
     from perin.scoring.reports import check_confidence
 
     check_limits(arguments.threads, arguments.budget)
@@ -106,7 +106,7 @@ def _refuse_nonsense(arguments: argparse.Namespace) -> None:
 
 
 def _scored(arguments: argparse.Namespace, warn: Report) -> dict[str, Result]:
-    from perin.scoring.evaluation import check_fit, find_metric, finished, report_unfit, score_pairs, usual_metric
+    from perin.scoring import check_fit, find_metric, finished, report_unfit, score_pairs, usual_metric
     from perin.scoring.reading import pair, read_gold, read_system
     from perin.scoring.reports import write_differences
     from perin.scoring.result import Result

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from perin.commands.options import is_file
+from perin.commands import is_file
 from perin.errors import InputError, UsageError
 from perin.files import check_distinct, read_lines, read_text, source_name, write_text
 from perin.text.adapters import TOKENIZERS, load_tokenizer

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from perin.commands.options import add_threads
+from perin.commands import add_threads
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections import Counter
 
-from perin.commands.options import graph_format
+from perin.commands import graph_format
 from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import locate
 from perin.graphs.codecs.umr import Documents

@@ -339,7 +339,7 @@ def learn_rules(
 def _uncovered(chosen: Mapping[Rule, Sequence[int]], keys: Keys, space: RuleSpace) -> dict[Rule, Sequence[int]]:
     """Absolute rules for the labels of keys that no chosen rule yields.
 
-    There are none unless two rules had the same hash (see :mod:`perin.labels.minimal.candidates`).
+    There are none unless two rules had the same hash (see :mod:`perin.labels.minimal.problem`).
     """
     by_key: dict[int, list[Rule]] = {}
     for rule, numbers in chosen.items():

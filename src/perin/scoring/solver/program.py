@@ -12,10 +12,9 @@ from typing import TypeAlias
 import highspy
 import numpy as np
 
-from perin.scoring.solver.bounds import best_map
 from perin.scoring.solver.features import Booleans, Dominance, Floats, Integers
 from perin.scoring.solver.problem import ArcPairs, AssignmentProblem, Incumbent, Work
-from perin.scoring.solver.search import climb
+from perin.scoring.solver.search import best_map, climb
 
 ENTRIES = 4_000_000
 """Limit on the entries of a linear program's matrix: some hundred megabytes."""
