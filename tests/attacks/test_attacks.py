@@ -106,7 +106,7 @@ def test_broken_encoders_of_other_families(tmp_path, wrong):
 
 @pytest.mark.parametrize("kind", ["bert", "evil"])
 def test_tokenizers_of_other_families_run_no_code(tmp_path, kind):
-    from perin.network.encoders.subwords import load_tokenizer
+    from perin.network.encoders import load_tokenizer
 
     trace = tmp_path / "trace"
     (tmp_path / "evil.py").write_text(f"open({str(trace)!r}, 'w')")

@@ -19,11 +19,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 import perin
 from perin.errors import ModelError, UsageError
 from perin.graphs.codecs import dump
-from perin.model.folder import ModelFolder, Quantization
+from perin.model.folder import WORDS, ModelFolder, Quantization
 from perin.model.model import Model
 from perin.model.packaging import pieces_for, texts_in, write_package, write_wheel
-from perin.model.weights import WORDS
-from perin.network.encoders.subwords import pieces_of
+from perin.network.encoders import pieces_of
 from perin.network.settings import NetworkSettings
 from perin.parsing.parser import Parser
 

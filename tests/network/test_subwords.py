@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from perin.errors import ModelError
+from perin.network import encoders as pruning
 from perin.network.encoders import read_config
-from perin.network.encoders import subwords as pruning
-from perin.network.encoders.subwords import SubwordTokenizer, overlaps, windows
+from perin.network.inputs import SubwordTokenizer, overlaps, windows
 
 
 @st.composite

@@ -20,9 +20,10 @@ from perin.model.folder import (
     ModelFolder,
     Quantization,
     Treebank,
+    dequantize,
+    read_weights,
     write_description,
 )
-from perin.model.weights import dequantize, read_weights
 from perin.network.encoders import copy_description, encoder_folder
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.layers import Unfilled

@@ -22,21 +22,33 @@ import regex
 
 from perin.errors import UsageError
 from perin.files import read_lines
-from perin.model.folder import CARD, ENCODER, WEIGHTS, ModelFolder, write_description
-from perin.model.sources import NAMESPACE, installed, treebank_names
-from perin.model.trained import has_known_encoder, inference_network
-from perin.model.weights import (
+from perin.model.folder import (
+    CARD,
+    ENCODER,
     SCALE,
     TABLE,
+    WEIGHTS,
     WORDS,
+    ModelFolder,
     Weights,
     keep_treebanks,
     quantize_rows,
     read_weights,
     write_arrays,
+    write_description,
 )
-from perin.network.encoders import copy_description, encoder_title, read_config
-from perin.network.encoders.subwords import can_be_pruned, characters_of, is_common, pieces_of, write_pruned
+from perin.model.sources import NAMESPACE, installed, treebank_names
+from perin.model.trained import has_known_encoder, inference_network
+from perin.network.encoders import (
+    can_be_pruned,
+    characters_of,
+    copy_description,
+    encoder_title,
+    is_common,
+    pieces_of,
+    read_config,
+    write_pruned,
+)
 from perin.network.settings import CHARACTERS
 from perin.text.dictionary import word_forms
 from perin.text.languages import SCRIPTS

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from perin.contract.heads import Prediction
 from perin.errors import MissingDependencyError, UsageError
 from perin.inference import InferenceNetwork
-from perin.model.folder import ModelFolder, Quantization, Treebank
-from perin.model.weights import read_weights
+from perin.model.folder import ModelFolder, Quantization, Treebank, read_weights
 from perin.network.encoders import in_family, read_config
 from perin.network.inputs import InputBatch, Preparation
 from perin.network.settings import CHARACTERS

@@ -1,21 +1,118 @@
-"""Sentences as the network takes them: prepared one by one (and worth keeping), then put together in batches."""
+"""Sentences as the network takes them: prepared one by one (and worth keeping), then put together in batches.
+
+A subword belongs to every token with which it shares a character: the tokenizer's character offsets say so, whatever
+its marks for word beginnings.  Nothing is cut: what exceeds the encoder's limit goes into overlapping windows.
+"""
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perin.contract import Sentence
 from perin.lazy import cached_property
-from perin.network.encoders import encoder_folder, longest_input, read_config
-from perin.network.encoders.subwords import SubwordTokenizer
+from perin.network.encoders import encoder_folder, load_tokenizer, longest_input, read_config
 from perin.network.settings import CHARACTERS, NetworkSettings
+
+if TYPE_CHECKING:
+    pass
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """``start:end`` of the subwords go into a window, of which ``first:last`` are read from it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class SubwordTokenizer:
+    """The tokenizer of an encoder; ``limit`` is the encoder's longest input with its special symbols."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.tokenizer = load_tokenizer(folder)
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        special = self.tokenizer.encode("")
+        sample = self.tokenizer.encode("a")
+        before = next((i for i, mark in enumerate(sample.special_tokens_mask) if not mark), 0)
+        self.before: list[int] = special.ids[:before]
+        self.after: list[int] = special.ids[before:]
+        self.room = limit - len(special.ids)
+
+    def __call__(
+        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[tuple[Ints, Ints, Ints]]:
+        """The subword ids [S] of each sentence, and pairs of a subword and a token that belong together, as two arrays.
+
+        ``spans`` are the character ranges of each sentence's tokens, in order and without overlap.
+        """
+        # Not encode_batch, whose threads would not live on after a fork.
+        encodings = [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        results = []
+        for encoding, tokens in zip(encodings, spans, strict=True):
+            offsets = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+            ids = np.asarray(encoding.ids, dtype=np.int64)
+            results.append((ids, *overlaps(offsets, np.asarray(tokens, dtype=np.int64).reshape(-1, 2))))
+        return results
+
+    def count(self, text: str) -> int:
+        """How many subwords a text has, special symbols apart."""
+        return len(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def windows(self, count: int) -> list[Window]:
+        """The windows over ``count`` subwords."""
+        return windows(count, self.room)
+
+
+def overlaps(subwords: Ints, tokens: Ints) -> tuple[Ints, Ints]:
+    """Pairs of a subword and a token whose character ranges overlap, ordered by token and then by subword.
+
+    ``subwords`` [S, 2]; ``tokens`` [T, 2], in order and without overlap.
+
+    >>> overlaps(np.array([[0, 3], [3, 5], [6, 8]]), np.array([[0, 2], [2, 5], [5, 6]]))
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    first = np.searchsorted(tokens[:, 1], subwords[:, 0], side="right")
+    last = np.searchsorted(tokens[:, 0], subwords[:, 1], side="left")
+    counts = np.where(subwords[:, 1] > subwords[:, 0], np.maximum(last - first, 0), 0)
+    chosen = np.repeat(np.arange(len(subwords)), counts)
+    within = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owners = first[chosen] + within
+    order = np.argsort(owners, kind="stable")
+    return chosen[order], owners[order]
+
+
+def windows(count: int, room: int) -> list[Window]:
+    """Windows of at most ``room`` subwords with about half of it in common; each subword is read from where it has
+    the most context.
+
+    >>> windows(5, 8)
+    [Window(start=0, end=5, first=0, last=5)]
+    >>> [(w.start, w.end, w.first, w.last) for w in windows(11, 8)]
+    [(0, 8, 0, 5), (3, 11, 5, 11)]
+    """
+    if count <= room:
+        return [Window(0, count, 0, count)]
+    number = 1 + -(-(count - room) // max(1, room // 2))
+    starts = [round(index * (count - room) / (number - 1)) for index in range(number)]
+    borders = [0, *((left + room + right) // 2 for left, right in itertools.pairwise(starts)), count]
+    return [
+        Window(start, start + room, first, last)
+        for start, (first, last) in zip(starts, itertools.pairwise(borders), strict=True)
+    ]
 
 
 class Sequences:
@@ -80,9 +177,6 @@ def bags(words: Iterable[str], buckets: int) -> tuple[NDArray[np.int64], NDArray
     rows = [grams(word, buckets) for word in words]
     counts = np.array([len(row) for row in rows], dtype=np.int64)
     return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), np.cumsum(counts) - counts
-
-
-Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,8 @@ from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import sentence_of, tokens_by_id
 from perin.graphs.codecs import load
 from perin.graphs.graph import Graph
-from perin.model.folder import ModelFolder, Quantization, Treebank
+from perin.model.folder import ModelFolder, Quantization, Treebank, read_weights
 from perin.model.trained import TrainedModel, has_known_encoder
-from perin.model.weights import read_weights
 from perin.parsing.calibration import Decisions, collect_decisions
 from perin.parsing.parser import Parser
 from perin.parsing.reading import Item

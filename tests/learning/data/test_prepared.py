@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from perin.frameworks import framework
 from perin.frameworks.learn import learn_vocabulary
-from perin.frameworks.registry import framework
 from perin.graphs.graph import Anchor, Graph, Node
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
