@@ -29,7 +29,7 @@ from typing import Any
 from machine import describe, memory
 
 import perin
-from perin.bulk.corpus import Progress
+from perin.bulk import Progress
 from perin.bulk.shards import FailedShard, Mark
 from perin.graphs.codecs import load
 from serving import SENTENCES

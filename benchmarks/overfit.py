@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from perin.frameworks.registry import framework
+from perin.frameworks import framework
 from perin.learning.data import load_corpus
 from perin.learning.recipe import Recipe, load_recipe
 from perin.learning.run.evaluation import evaluate

@@ -19,8 +19,8 @@ from pathlib import Path
 import torch
 from machine import describe
 
+from perin.frameworks import framework, register
 from perin.frameworks.drg import DRG
-from perin.frameworks.registry import framework, register
 from perin.frameworks.steps import MEMBER, RelationsAsEdges, relations
 from perin.graphs.graph import Graph, Property
 from perin.learning.data import Corpus, load_corpus

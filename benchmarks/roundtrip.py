@@ -24,8 +24,8 @@ from pathlib import Path
 from machine import processor
 
 import perin
+from perin.frameworks import framework
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.registry import framework
 from perin.frameworks.roundtrip import RoundTripReport, assign_queries, oracle_prediction, roundtrip
 from perin.frameworks.steps import RELATION, relations
 from perin.frameworks.treebank import read_treebank

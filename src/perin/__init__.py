@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from perin.lazy import imported_on_use
 
 if TYPE_CHECKING:
-    from perin.bulk.corpus import parse_corpus
+    from perin.bulk import parse_corpus
     from perin.errors import InputError, MissingDependencyError, ModelError, PerinError, UsageError
     from perin.graphs import Anchor, Edge, Graph, Node, Property
     from perin.parsing.parser import Parser, load
@@ -29,7 +29,7 @@ _EXPORTS = {
     "UsageError": "perin.errors",
     "correspondence": "perin.scoring",
     "load": "perin.parsing.parser",
-    "parse_corpus": "perin.bulk.corpus",
+    "parse_corpus": "perin.bulk",
     "score": "perin.scoring",
 }
 

@@ -20,7 +20,6 @@ import pyarrow.parquet
 import pytest
 
 import perin
-from perin.bulk import corpus as corpus_module
 from perin.errors import InputError, ModelError, UsageError
 from perin.model.sources import bundled
 
@@ -104,7 +103,7 @@ def test_again_does_what_is_missing(parse, corpus, tmp_path, joined):
 def test_nothing_is_loaded_if_all_is_done(parse, corpus, fake, monkeypatch):
     paths = corpus(a_txt=LINES[:3])
     parse(paths)
-    monkeypatch.setattr(corpus_module, "parse_locally", None)
+    monkeypatch.setattr("perin.bulk.parse_locally", None)
     assert parse(paths).parsed == 3
 
 

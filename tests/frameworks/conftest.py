@@ -13,9 +13,9 @@ import pytest
 
 from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction, Target
+from perin.frameworks import framework
 from perin.frameworks.framework import Framework
 from perin.frameworks.learn import learn_vocabulary
-from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perin import frameworks
 from perin.contract import Sentence, Token
-from perin.frameworks import registry
 from perin.frameworks.encoding import Anchoring
 from perin.frameworks.framework import Framework
 from perin.frameworks.roundtrip import assign_queries, oracle_prediction
@@ -55,10 +55,10 @@ DEMANDS = validation.Demands((1,), attributes=frozenset(("loud",)))
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> Framework:
-    monkeypatch.setitem(registry._REGISTERED, "toy", {})
+    monkeypatch.setitem(frameworks._REGISTERED, "toy", {})
     monkeypatch.setitem(validation.DEMANDS, "toy", DEMANDS)
-    registry.register(TOY)
-    return registry.framework("toy", "eng")
+    frameworks.register(TOY)
+    return frameworks.framework("toy", "eng")
 
 
 SENTENCE = Sentence("cats bark", (Token("cats", "cat", 0, 4), Token("bark", "bark", 5, 9)), "1", "eng")

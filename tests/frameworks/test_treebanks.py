@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from perin.frameworks.registry import framework
+from perin.frameworks import framework
 from perin.frameworks.roundtrip import round_trip
 from perin.frameworks.treebank import fitted
 from perin.graphs import findings, load

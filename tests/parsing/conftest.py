@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from perin.frameworks import framework
 from perin.frameworks.learn import learn_vocabulary
-from perin.frameworks.registry import framework
 from perin.graphs.graph import Anchor, Edge, Graph, Node, Property
 from perin.labels.rules import AbsoluteRule, parse
 from perin.labels.ruleset import RuleSet

@@ -14,9 +14,9 @@ import numpy as np
 
 from perin.contract import Sentence
 from perin.errors import UsageError, one_line
+from perin.frameworks import framework as find_framework
 from perin.frameworks.encoding import attribute_class, class_of, class_properties, edges_by_pair
 from perin.frameworks.framework import Framework
-from perin.frameworks.registry import framework as find_framework
 from perin.frameworks.treebank import TreebankFile, joined, read_treebank
 from perin.frameworks.vocabulary import (
     AttributeClass,

@@ -10,8 +10,8 @@ from functools import partial
 from perin.contract import Sentence, Token
 from perin.errors import Finding, InputError, strict
 from perin.files import source_name
+from perin.frameworks import framework
 from perin.frameworks.framework import Framework
-from perin.frameworks.registry import framework
 from perin.graphs.codecs import load
 from perin.graphs.graph import Anchor, Graph
 from perin.graphs.normalisation import normal_anchors

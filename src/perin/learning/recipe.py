@@ -255,7 +255,7 @@ def _check(recipe: Recipe) -> None:
 
 
 def _check_treebank(recipe: Recipe, treebank: TreebankRecipe, where: str) -> None:
-    from perin.frameworks.registry import framework
+    from perin.frameworks import framework
     from perin.text.languages import LANGUAGES
 
     framework(treebank.framework)

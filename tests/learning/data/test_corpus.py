@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from perin.errors import ModelError, UsageError
+from perin.frameworks import framework
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.registry import framework
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node, Property

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from perin.frameworks.registry import framework
+from perin.frameworks import framework
 from perin.graphs import Edge, Graph, Node
 from perin.learning.recipe import load_recipe
 from perin.learning.run.journal import read_journal

@@ -14,8 +14,8 @@ import torch
 from perin.contract import Sentence
 from perin.errors import InputError
 from perin.files import cache_folder, read_lines
+from perin.frameworks import framework
 from perin.frameworks.learn import learn_from_treebank
-from perin.frameworks.registry import framework
 from perin.frameworks.treebank import Unusable, read_pairs
 from perin.graphs.graph import Graph, Node
 from perin.learning.data.batches import Example

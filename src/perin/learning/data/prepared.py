@@ -24,7 +24,7 @@ import perin
 from perin.contract.heads import Target
 from perin.errors import InputError
 from perin.files import read_cached, write_cached
-from perin.frameworks.registry import NAMES
+from perin.frameworks import NAMES
 from perin.frameworks.vocabulary import Vocabulary
 from perin.learning.data.batches import Example
 from perin.learning.recipe import Recipe
