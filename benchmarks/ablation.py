@@ -23,13 +23,13 @@ from typing import Any
 import torch
 from machine import describe
 
+from perin.learning import load_recipe
 from perin.learning.data import Corpus, load_corpus
-from perin.learning.recipe import load_recipe
+from perin.learning.run import Trainer
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.folder import locked
 from perin.learning.run.journal import Console
 from perin.learning.run.optimisation import Processes
-from perin.learning.run.training import Trainer
 
 PAPER = ("network.mixture=15", "learning.label_smoothing=0.1", "learning.per_node=false", "learning.balance=layer")
 VARIANTS: dict[str, tuple[str, ...]] = {

@@ -18,12 +18,12 @@ from pathlib import Path
 import torch
 from machine import describe, memory
 
+from perin.learning import load_recipe
 from perin.learning.data import load_corpus
-from perin.learning.recipe import load_recipe
+from perin.learning.run import Trainer
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console
 from perin.learning.run.optimisation import Processes
-from perin.learning.run.training import Trainer
 
 ORIGINAL = {"all": 53.1, "tops": 64.3, "labels": 61.1, "properties": 69.1, "anchors": 49.5, "edges": 42.7}
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from perin.inference import SubwordEncoder
 from perin.inference.arithmetic import Eager
-from perin.inference.parts import Parameters
+from perin.inference.layers import Parameters
 from perin.inference.tape import Tape
 from perin.model.batches import BUDGET, MAX_BATCH_SIZE, cost, cut
 from perin.native import library as native_library

@@ -41,7 +41,7 @@ started = time.process_time(), time.time()
 kind, bits, name, framework, file, target = json.loads(sys.argv[1])
 from pathlib import Path
 from perin.graphs.codecs import dump
-from perin.model.sources import model_folder
+from perin.model import model_folder
 from perin.parsing.parser import Parser
 from perin.parsing.reading import read_sentences
 if kind == "trained":

@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 from machine import describe
 
+from perin.learning import Recipe, load_recipe
 from perin.learning.data import Corpus, load_corpus
-from perin.learning.recipe import Recipe, load_recipe
+from perin.learning.run import Trainer
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console
 from perin.learning.run.optimisation import Processes
-from perin.learning.run.training import Trainer
 from perin.model.model import Model
 
 

@@ -17,8 +17,8 @@ from perin.files import whole_folder
 from perin.frameworks.treebank import read_treebank
 from perin.learning.data import Split
 from perin.learning.run.evaluation import NULL_THRESHOLDS, choose_null_thresholds
+from perin.model import model_folder
 from perin.model.model import Model
-from perin.model.sources import model_folder
 
 
 def main() -> None:

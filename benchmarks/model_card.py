@@ -17,9 +17,9 @@ from pathlib import Path
 from machine import describe
 
 from perin.graphs.codecs import dump
+from perin.model import model_folder
 from perin.model.folder import CARD, ModelFolder
 from perin.model.packaging import markdown_table
-from perin.model.sources import model_folder
 from perin.parsing.benchmark import Figures, measure
 from perin.parsing.evaluation import dev_graphs
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from perin.frameworks import framework
+from perin.learning import Recipe, load_recipe
 from perin.learning.data import load_corpus
-from perin.learning.recipe import Recipe, load_recipe
+from perin.learning.run import Trainer
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console
 from perin.learning.run.optimisation import Processes
-from perin.learning.run.training import Trainer
 
 TREEBANKS = ("amr-eng", "amr-zho", "drg-eng", "drg-deu", "eds-eng", "ptg-eng", "ptg-ces", "ucca-eng", "ucca-deu")
 

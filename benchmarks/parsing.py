@@ -23,7 +23,7 @@ from machine import describe
 
 from perin.graphs.codecs import dump, load
 from perin.graphs.graph import Graph
-from perin.model.sources import model_folder
+from perin.model import model_folder
 from perin.parsing.benchmark import measure
 from perin.parsing.parser import Parser
 from perin.parsing.streaming import parse_batch

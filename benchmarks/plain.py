@@ -28,8 +28,8 @@ from machine import describe
 from perin.graphs.codecs import load
 from perin.graphs.graph import Graph, Node
 from perin.graphs.validation import findings
+from perin.model import bundled, model_folder
 from perin.model.model import Model
-from perin.model.sources import bundled, model_folder
 from perin.parsing.parser import Parser
 from perin.text import tokenize
 from perin.text.dictionary import content_words

@@ -23,12 +23,12 @@ from perin.frameworks import framework, register
 from perin.frameworks.drg import DRG
 from perin.frameworks.steps import MEMBER, RelationsAsEdges, relations
 from perin.graphs.graph import Graph, Property
+from perin.learning import Recipe, load_recipe
 from perin.learning.data import Corpus, load_corpus
-from perin.learning.recipe import Recipe, load_recipe
+from perin.learning.run import Trainer
 from perin.learning.run.evaluation import evaluate
 from perin.learning.run.journal import Console
 from perin.learning.run.optimisation import Processes
-from perin.learning.run.training import Trainer
 
 BOXED = Property("boxed", True)
 """Nodes with properties are not folded."""

@@ -23,12 +23,12 @@ from typing import Any
 import torch
 from machine import describe, forget_peak, memory
 
+from perin.learning import load_recipe
 from perin.learning import objective as step_module
 from perin.learning.data import Corpus, load_corpus
 from perin.learning.data.batches import Batch, Example, collate
 from perin.learning.objective import Objective, make_balances, training_step
 from perin.learning.objective.balance import Balance
-from perin.learning.recipe import load_recipe
 from perin.learning.run.start import count_frequencies
 from perin.model.model import Model
 from perin.network.heads import TreebankHeads

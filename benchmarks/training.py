@@ -141,11 +141,11 @@ def steps_of(name: str, changes: tuple[str, ...], steps: int, threads: int) -> d
     import torch
     from machine import memory
 
+    from perin.learning import load_recipe
     from perin.learning.data import load_corpus
-    from perin.learning.recipe import load_recipe
+    from perin.learning.run import Trainer
     from perin.learning.run.journal import Console
     from perin.learning.run.optimisation import Processes
-    from perin.learning.run.training import Trainer
 
     class Enough(Exception):
         pass
@@ -205,8 +205,8 @@ def whole_run(name: str, data: str, threads: int) -> dict[str, Any]:
     import torch
     from machine import memory
 
-    from perin.learning.recipe import load_recipe
-    from perin.learning.run.training import train
+    from perin.learning import load_recipe
+    from perin.learning.run import train
     from perin.model.model import Model
 
     torch.set_num_threads(threads)

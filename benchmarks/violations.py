@@ -34,8 +34,8 @@ from perin.frameworks import Vocabulary, learn_signatures
 from perin.graphs import Graph, findings, load
 from perin.graphs.constraints import Constraint, view
 from perin.graphs.framework_rules import RELATIONS, broken, rules_of
+from perin.model import model_folder
 from perin.model.folder import ModelFolder
-from perin.model.sources import model_folder
 from perin.model.trained import TrainedModel
 from perin.parsing.streaming import predictions
 from perin.scoring import find_metric, score_pairs

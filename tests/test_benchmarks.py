@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from perin.graphs import Anchor, Graph, Node, load, loads
-from perin.learning.recipe import BOX, Recipe, TreebankRecipe
+from perin.learning import BOX, Recipe, TreebankRecipe
 from perin.learning.schema import as_dict, build, override
 from perin.scoring import score
 

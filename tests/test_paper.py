@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from perin.learning.recipe import recipes
+from perin.learning import recipes
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from perin.errors import ModelError
-from perin.model.sources import model_folder
+from perin.model import model_folder
 from perin.network.encoders import read_config
 
 

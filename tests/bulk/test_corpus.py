@@ -21,7 +21,7 @@ import pytest
 
 import perin
 from perin.errors import InputError, ModelError, UsageError
-from perin.model.sources import bundled
+from perin.model import bundled
 
 LINES = [f"Sentence {number}." for number in range(1, 201)]
 RUN = "import fake_parser, json, sys, perin; perin.parse_corpus(model=fake_parser.load, **json.loads(sys.argv[1]))"

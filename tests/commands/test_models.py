@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from perin.commands.main import main
+from perin.model import bundled
 from perin.model.packaging import cards, read_card
-from perin.model.sources import bundled
 
 
 def test_what_is_in_the_box(capsys):

@@ -53,8 +53,8 @@ def test_frames_of_a_vallex_file_are_added_to_those_of_the_treebank(samples: dic
 
 
 def test_a_recipe_names_the_file(samples: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from perin.learning import load_recipe
     from perin.learning.data import load_corpus
-    from perin.learning.recipe import load_recipe
 
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))
     (tmp_path / "vallex.xml").write_text(VALLEX, encoding="utf-8")

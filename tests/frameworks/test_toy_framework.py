@@ -158,8 +158,8 @@ def test_it_is_trained_and_parses(toy: Framework, tmp_path: Path, monkeypatch: p
     """Through the trainer and the parser, which know nothing of it; every sentence of dev is new to the network."""
     import torch
 
-    from perin.learning.recipe import load_recipe
-    from perin.learning.run.training import train
+    from perin.learning import load_recipe
+    from perin.learning.run import train
     from perin.parsing.parser import Parser
 
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))

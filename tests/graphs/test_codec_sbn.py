@@ -16,7 +16,7 @@ import perin
 from perin.errors import InputError, strict
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, findings, load, loads
 from perin.graphs.codecs import sbn, writable
-from perin.model.sources import bundled
+from perin.model import bundled
 
 SAMPLE = """\
 %%% ::id 7

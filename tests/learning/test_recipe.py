@@ -3,7 +3,7 @@
 import pytest
 
 from perin.errors import InputError, UsageError
-from perin.learning.recipe import Recipe, load_recipe, recipes
+from perin.learning import Recipe, load_recipe, recipes
 from perin.learning.schema import as_dict, as_toml, build, toml_module
 
 NINE = ["amr-eng", "amr-zho", "drg-deu", "drg-eng", "eds-eng", "ptg-ces", "ptg-eng", "ucca-deu", "ucca-eng"]

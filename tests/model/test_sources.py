@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import perin.model
 from perin.errors import ModelError, UsageError
-from perin.model import sources
 from perin.parsing.parser import Parser
 
 COMMITS = {"main": "a" * 40, "v2": "b" * 40}
@@ -90,7 +90,7 @@ def hub(folder, tmp_path):
     environment.pop("HF_HUB_OFFLINE", None)
 
     def ask(call):
-        code = f"from perin.model.sources import *\ntry: print({call})\nexcept ModelError as error: print(error)"
+        code = f"from perin.model import *\ntry: print({call})\nexcept ModelError as error: print(error)"
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
@@ -128,7 +128,7 @@ def test_what_the_hub_does_not_have(hub):
 
 @pytest.fixture
 def box(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "BOX", tmp_path / "box")
+    monkeypatch.setattr(perin.model, "BOX", tmp_path / "box")
     models = {"eng": ["eds-eng", "amr-eng"], "ptg-eng": ["ptg-eng"], "amr-eng": ["amr-eng"], "ucca": ["ucca-deu"]}
     for name, treebanks in models.items():
         (tmp_path / "box" / name).mkdir(parents=True)
@@ -138,13 +138,13 @@ def box(tmp_path, monkeypatch):
 
 
 def test_models_in_the_box(box, monkeypatch, tmp_path):
-    assert sources.bundled() == ["amr-eng", "eng", "ptg-eng", "ucca"]
-    assert sources.model_folder("eng") == box / "eng"
-    assert sources.model_folder("deu") == box / "ucca"
-    assert (sources.spoken_by_name("deu"), sources.spoken_by_name("eng")) == ("deu", None)
+    assert perin.model.bundled() == ["amr-eng", "eng", "ptg-eng", "ucca"]
+    assert perin.model.model_folder("eng") == box / "eng"
+    assert perin.model.model_folder("deu") == box / "ucca"
+    assert (perin.model.spoken_by_name("deu"), perin.model.spoken_by_name("eng")) == ("deu", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "eng").mkdir()
-    assert sources.model_folder("eng") == Path("eng")
+    assert perin.model.model_folder("eng") == Path("eng")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_models_in_the_box(box, monkeypatch, tmp_path):
     ],
 )
 def test_the_model_for_a_framework_and_a_language(box, framework, language, expected):
-    assert sources.default_model(framework, language) == expected
+    assert perin.model.default_model(framework, language) == expected
 
 
 def test_of_several_models_the_better_one_is_taken(box):
@@ -168,21 +168,21 @@ def test_of_several_models_the_better_one_is_taken(box):
         (box / name).mkdir()
         notes = {"dev": {"drg-deu": {"all": score}}}
         (box / name / "config.json").write_text(json.dumps({"treebanks": {"drg-deu": None}, "notes": notes}))
-    assert sources.default_model("drg", "deu") == "multi"
-    assert sources.default_model(None, "deu") == "deu"
+    assert perin.model.default_model("drg", "deu") == "multi"
+    assert perin.model.default_model(None, "deu") == "deu"
 
 
 def test_frameworks_and_languages_without_a_model(box):
     with pytest.raises(ModelError, match="no model in the box is for ces; in the box are: amr-eng \\("):
-        sources.default_model(None, "ces")
+        perin.model.default_model(None, "ces")
     with pytest.raises(ModelError, match="no model in the box is for ucca-eng"):
-        sources.default_model("ucca", None)
+        perin.model.default_model("ucca", None)
     with pytest.raises(UsageError, match="unknown language"):
-        sources.default_model(None, "xyz")
+        perin.model.default_model(None, "xyz")
 
 
 def test_the_box_of_this_package():
-    for name in sources.bundled():
+    for name in perin.model.bundled():
         parser = Parser.load(name)
         for treebank in parser.treebanks.values():
             vocabulary = treebank.vocabulary
@@ -198,9 +198,9 @@ def test_the_code_of_a_language_loads_its_model(language):
 @pytest.mark.parametrize("name", ["missing", "./missing", "../org/name", "/no/such/folder", "a/b/c", "", "~/x"])
 def test_names_of_nothing(name):
     with pytest.raises(ModelError, match="there is no folder"):
-        sources.model_folder(name)
+        perin.model.model_folder(name)
 
 
 def test_paths(folder):
-    assert sources.model_folder(folder) == folder
-    assert sources.model_folder(str(folder)) == folder
+    assert perin.model.model_folder(folder) == folder
+    assert perin.model.model_folder(str(folder)) == folder

@@ -7,8 +7,8 @@ import pytest
 
 from perin.errors import MissingDependencyError, UsageError
 from perin.graphs.codecs import load
+from perin.model import bundled, model_folder
 from perin.model.model import Model
-from perin.model.sources import bundled, model_folder
 from perin.model.trained import TrainedModel, load_model
 from perin.parsing.streaming import graphs_of
 from perin.text.tokenizer import tokenize

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perin.graphs.codecs import load
-from perin.model.sources import installed
+from perin.model import installed
 from perin.parsing.parser import Parser
 from perin.parsing.streaming import parse_batch, predictions
 from perin.text import tokenize

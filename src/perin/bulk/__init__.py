@@ -120,7 +120,7 @@ def _loader(
     if callable(model):
         return f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', repr(model))}", model
     if model is None:
-        from perin.model.sources import default_model
+        from perin.model import default_model
 
         wanted = None if framework in (None, "all") else framework.partition(",")[0]
         model = default_model(wanted, language)

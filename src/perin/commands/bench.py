@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    from perin.model.sources import model_folder
+    from perin.model import model_folder
     from perin.parsing.benchmark import measure
 
     with tempfile.TemporaryDirectory() as folder:

@@ -66,9 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from perin.files import whole_folder
+    from perin.model import model_folder
     from perin.model.folder import ModelFolder, rewrite_config
     from perin.model.packaging import needed_pieces, write_card, write_package, write_wheel
-    from perin.model.sources import model_folder
     from perin.parsing.calibration import best_temperatures
     from perin.parsing.evaluation import dev_graphs
     from perin.parsing.parser import LONGEST, Parser

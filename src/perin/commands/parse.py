@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse; see the module's text for the exit code."""
     source = _source(arguments)
+    from perin.model import default_model
     from perin.model.batches import MAX_BATCH_SIZE
-    from perin.model.sources import default_model
     from perin.parsing.parser import ALL, LONGEST, Parser
 
     asked = arguments.framework or _framework_of_format(arguments)

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         from perin.serving.server import serve
     except ImportError as error:
         raise MissingDependencyError(error.name or "fastapi", "perin serve", "serve") from None
-    from perin.model.sources import bundled
+    from perin.model import bundled
     from perin.serving.service import Settings
 
     options = {

@@ -33,15 +33,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _explain()
     if arguments.recipe is None:
         raise UsageError("say which recipe to train; 'perin train --list' names those in the box")
-    from perin.learning.recipe import load_recipe
+    from perin.learning import load_recipe
 
     recipe = load_recipe(arguments.recipe, arguments.set)
     try:
         import torch
     except ImportError:
         raise MissingDependencyError("torch", "training", "train") from None
+    from perin.learning.run import train
     from perin.learning.run.journal import services
-    from perin.learning.run.training import train
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from perin.learning.recipe import described_recipes
+    from perin.learning import described_recipes
 
     for name, text in described_recipes():
         print(f"{name:<24}{text}")
@@ -59,7 +59,7 @@ def _list() -> int:
 
 
 def _explain() -> int:
-    from perin.learning.recipe import Recipe
+    from perin.learning import Recipe
     from perin.learning.schema import explain
 
     for key, kind, default, text in explain(Recipe):

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from perin.contract import Sentence
 from perin.contract.heads import Prediction
 from perin.inference.arithmetic import Arithmetic, Ints, Value, activated, softmax
-from perin.inference.layers import Floats, Linear
-from perin.inference.parts import (
+from perin.inference.layers import (
     Attention,
     CharacterEmbedding,
     Context,
     FeedForward,
+    Floats,
+    Linear,
     Parameters,
     Residual,
     apply_all,

@@ -22,6 +22,7 @@ import regex
 
 from perin.errors import UsageError
 from perin.files import read_lines
+from perin.model import NAMESPACE, installed, treebank_names
 from perin.model.folder import (
     CARD,
     ENCODER,
@@ -37,7 +38,6 @@ from perin.model.folder import (
     write_arrays,
     write_description,
 )
-from perin.model.sources import NAMESPACE, installed, treebank_names
 from perin.model.trained import has_known_encoder, inference_network
 from perin.network.encoders import (
     can_be_pruned,

@@ -13,9 +13,9 @@ from perin.contract import Sentence
 from perin.errors import InputError, ModelError, UsageError
 from perin.files import check_distinct
 from perin.graphs.graph import Graph
+from perin.model import model_folder, spoken_by_name
 from perin.model.batches import MAX_BATCH_SIZE
 from perin.model.folder import Treebank
-from perin.model.sources import model_folder, spoken_by_name
 from perin.model.trained import Predictor, TrainedModel, load_model
 from perin.parsing.reading import Item, as_sentences, read_sentences, split_texts
 from perin.parsing.streaming import Parsed, in_order, parse_batch

@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 from perin.errors import UsageError
 from perin.graphs.codecs import dumps, loads
 from perin.graphs.graph import Graph
-from perin.model.sources import default_model
+from perin.model import default_model
 from perin.parsing.parser import ALL, Parser, framework_names
 from perin.text.languages import LANGUAGES
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 import perin
 from perin.errors import PerinError
-from perin.model.sources import default_model
+from perin.model import default_model
 from perin.serving import tools
 from perin.text.languages import LANGUAGES, identify
 

@@ -10,9 +10,9 @@ from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.vocabulary import Vocabulary
 from perin.graphs import dump
 from perin.graphs.graph import Edge, Graph, Node, Property
+from perin.learning import load_recipe
 from perin.learning.data import in_the_case_of_the_text, load_corpus, spread, tempered
 from perin.learning.data.prepared import content_key
-from perin.learning.recipe import load_recipe
 from perin.text import MarianTranslator, tokenize
 
 

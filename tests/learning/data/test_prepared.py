@@ -14,10 +14,10 @@ from perin.frameworks.learn import learn_vocabulary
 from perin.graphs.graph import Anchor, Graph, Node
 from perin.labels.rules import AbsoluteRule
 from perin.labels.ruleset import RuleSet
+from perin.learning import load_recipe
 from perin.learning.data import load_corpus
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
-from perin.learning.recipe import load_recipe
 from perin.model.folder import Treebank
 from perin.network.inputs import SentenceInput
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from perin.learning.recipe import LearningSettings
+from perin.learning import LearningSettings
 from perin.learning.run.optimisation import DELAY_SHARE, WARMUP_SHARE, MovingAverage, Optimisation, Schedule, fitted
 
 

@@ -11,9 +11,9 @@ import torch
 
 from perin.frameworks import framework
 from perin.graphs import Edge, Graph, Node
-from perin.learning.recipe import load_recipe
+from perin.learning import load_recipe
+from perin.learning.run import train
 from perin.learning.run.journal import read_journal
-from perin.learning.run.training import train
 
 RECIPE = """
 name = "toy"

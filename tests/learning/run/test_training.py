@@ -20,9 +20,9 @@ from safetensors.torch import load_file
 
 from perin.errors import UsageError
 from perin.files import pointed
-from perin.learning.recipe import Recipe, load_recipe
+from perin.learning import Recipe, load_recipe
+from perin.learning.run import train
 from perin.learning.run.journal import Console, read_journal
-from perin.learning.run.training import train
 from perin.model.model import Model
 
 NOUNS = ("dog", "cat", "bird", "horse", "child", "teacher")
@@ -248,7 +248,7 @@ def test_killed_at_any_moment_a_run_ends_with_the_same_weights(data, tmp_path, m
     """Processes come from a server that has imported everything, so that there is time for several real kills."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["perin.learning.run.training", "accelerate", "lemminflect"])
+    context.set_forkserver_preload(["perin.learning.run", "accelerate", "lemminflect"])
     long = recipe(data, "learning.epochs=8")
     train(long, tmp_path / "whole")
     run, moments = tmp_path / "killed", random.Random(8)

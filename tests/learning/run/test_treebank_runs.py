@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from perin.graphs.validation import findings
-from perin.learning.recipe import load_recipe
+from perin.learning import load_recipe
+from perin.learning.run import train
 from perin.learning.run.journal import read_journal
-from perin.learning.run.training import train
 from perin.parsing.parser import Parser
 
 pytestmark = pytest.mark.slow

@@ -18,9 +18,9 @@ from perin.frameworks import framework
 from perin.frameworks.learn import learn_from_treebank
 from perin.frameworks.treebank import Unusable, read_pairs
 from perin.graphs.graph import Graph, Node
+from perin.learning import Recipe, TreebankRecipe
 from perin.learning.data.batches import Example
 from perin.learning.data.prepared import Prepared, Problem, content_key, load_prepared, save_prepared
-from perin.learning.recipe import Recipe, TreebankRecipe
 from perin.model.folder import Treebank
 from perin.network.inputs import Preparation
 from perin.network.settings import KINDS

@@ -26,8 +26,8 @@ from perin.errors import InputError
 from perin.files import read_cached, write_cached
 from perin.frameworks import NAMES
 from perin.frameworks.vocabulary import Vocabulary
+from perin.learning import Recipe
 from perin.learning.data.batches import Example
-from perin.learning.recipe import Recipe
 from perin.model.folder import Treebank
 from perin.network.encoders import DESCRIPTIONS, encoder_folder
 from perin.network.inputs import SentenceInput

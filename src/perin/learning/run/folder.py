@@ -22,9 +22,9 @@ from torch import Tensor
 
 from perin.errors import InputError, ModelError, UsageError, one_line
 from perin.files import point, pointed, read_text, sweep, whole_folder, write_text
+from perin.learning import Recipe, recipe_files
 from perin.learning.data import Corpus
 from perin.learning.objective.balance import Balance
-from perin.learning.recipe import Recipe, recipe_files
 from perin.learning.run.optimisation import MovingAverage, Optimisation
 from perin.learning.schema import as_dict, build
 from perin.network.network import Network

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from perin.errors import MissingDependencyError
-from perin.learning.recipe import Decay, LearningSettings
+from perin.learning import Decay, LearningSettings
 from perin.network.network import Network
 
 

@@ -21,8 +21,8 @@ from perin.files import write_text
 from perin.graphs.drawing.diff import diff_sketch
 from perin.graphs.drawing.svg import bare_svg, page_style_sheet
 from perin.graphs.graph import Graph
+from perin.learning import Recipe
 from perin.learning.data import Corpus, problem_counts
-from perin.learning.recipe import Recipe
 from perin.learning.run.evaluation import Evaluation
 from perin.learning.run.journal import duration, read_journal
 from perin.learning.schema import as_dict, as_toml, explain, value_text
