@@ -25,6 +25,17 @@ def add_threads(parser: argparse.ArgumentParser, help: str, default: int | None 
     parser.add_argument("--threads", "--jobs", "-j", type=count, default=default, metavar="N", help=help)
 
 
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add ``--from``: the format of files of graphs."""
+    parser.add_argument(
+        "--from",
+        dest="format",
+        type=graph_format,
+        metavar="FORMAT",
+        help="format of the files (default: by their names)",
+    )
+
+
 def count(text: str) -> int:
     """The value of an argument that counts something."""
     try:

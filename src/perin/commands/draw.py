@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from perin.commands import Warnings, graph_format
+from perin.commands import Warnings, add_format
 from perin.errors import Finding, InputError, Report, UsageError
 from perin.files import source_name
 from perin.graphs.codecs import PICTURE_FORMATS, load
@@ -36,13 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-i", "--input", metavar="FILE", help="the same as FILE")
     parser.add_argument("-o", "--output", metavar="OUT", default="-", help="file to draw to (default: the terminal)")
     parser.add_argument("--to", type=str.lower, choices=PICTURE_FORMATS, help="what to draw (default: by OUT)")
-    parser.add_argument(
-        "--from",
-        dest="format",
-        type=graph_format,
-        metavar="FORMAT",
-        help="format of the graphs (default: by their names)",
-    )
+    add_format(parser)
     parser.add_argument(
         "--id", dest="ids", metavar="ID", action="append", help="only the graph of this id; can be repeated"
     )

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perin.commands import Warnings, add_threads, graph_format
+from perin.commands import Warnings, add_format, add_threads
 from perin.errors import Report, UsageError
 from perin.files import check_writable
 
@@ -51,13 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=10.0,
         help="seconds of search per graph (default: 10)",
     )
-    parser.add_argument(
-        "--from",
-        dest="format",
-        type=graph_format,
-        metavar="FORMAT",
-        help="format of the files (default: by their names)",
-    )
+    add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections import Counter
 
-from perin.commands import graph_format
+from perin.commands import add_format
 from perin.errors import Finding, InputError, Report
 from perin.graphs.codecs import locate
 from perin.graphs.codecs.umr import Documents
@@ -22,13 +22,7 @@ from perin.graphs.validation import framework_findings
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``perin validate``."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="files or folders of graphs; - for standard input")
-    parser.add_argument(
-        "--from",
-        dest="format",
-        type=graph_format,
-        metavar="FORMAT",
-        help="format of the files (default: by their names)",
-    )
+    add_format(parser)
     parser.add_argument("--json", action="store_true", help="print each finding as a JSON object")
 
 

@@ -29,7 +29,7 @@ from perin.errors import InputError, ModelError, UsageError
 from perin.frameworks import framework
 from perin.frameworks.framework import Framework
 from perin.frameworks.vocabulary import Vocabulary
-from perin.network.encoders import encoder_folder, hub_names, weights_path
+from perin.network.encoders import encoder_folder, hub_names, read_json, weights_path
 from perin.network.settings import CHARACTERS, NULL_THRESHOLD, HeadSizes, NetworkSettings, owner_name
 
 CONFIG = "config.json"
@@ -208,7 +208,7 @@ def _entry(treebank: Treebank) -> dict[str, Any]:
 def rewrite_config(folder: Path, treebanks: Mapping[str, Treebank], notes: Mapping[str, Any]) -> None:
     """Change what ``config.json`` says of the treebanks, and the notes."""
     entries = {name: _entry(treebank) for name, treebank in treebanks.items()}
-    write_json(folder / CONFIG, _read_json(folder / CONFIG) | {"treebanks": entries, "notes": notes})
+    write_json(folder / CONFIG, read_json(folder / CONFIG, "model") | {"treebanks": entries, "notes": notes})
 
 
 def checksum(path: Path) -> str:
@@ -262,7 +262,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     if not folder.is_dir():
         raise ModelError(f"there is no model folder {folder}")
-    config = _read_json(path)
+    config = read_json(path, "model")
     version = config.get("format")
     if not isinstance(version, int):
         raise ModelError(f"{path} is no configuration of a PERIN model: it has no 'format'")
@@ -303,7 +303,7 @@ def _treebanks(config: Mapping[str, Any], folder: Path) -> dict[str, Treebank]:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"{name!r} is not the name of a treebank")
             path = folder / VOCABULARIES / f"{name}.json"
-            vocabulary = Vocabulary.from_json(_read_json(path))
+            vocabulary = Vocabulary.from_json(read_json(path, "model"))
             path = folder / CONFIG
             queries, family, shared = entry["queries"], entry["family"], entry["shared"]
             threshold = entry.get("null_threshold", entry.get("null_limit", NULL_THRESHOLD))  # older models: null_limit
@@ -335,18 +335,6 @@ def _left_out(config: Mapping[str, Any], folder: Path) -> dict[str, int]:
     if not isinstance(left_out, dict):
         raise ModelError(f"{folder / 'config.json'}: left_out can't be {left_out!r}; get the model again")
     return left_out
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{path} is missing; get the model again") from None
-    except (ValueError, OSError, RecursionError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the model again") from None
-    if not isinstance(data, dict):
-        raise ModelError(f"{path} contains no JSON object; get the model again")
-    return data
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast, overload
 
 from perin.contract import Sentence
 from perin.errors import InputError, ModelError, UsageError
@@ -24,6 +24,9 @@ from perin.text.adapters import OneText, SomeText, check_several, is_one
 from perin.text.languages import checked
 from perin.text.tokenizer import tokenize
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Texts: TypeAlias = Iterable[SomeText | Item]
 """Sentences to be parsed; an error takes the place of one that could not be read."""
 Frameworks: TypeAlias = list[str] | tuple[str, ...] | Literal["all"]
@@ -37,6 +40,14 @@ SUBWORDS, CHARACTERS = 8, 200
 """Subwords and characters that a sentence may have for each token that it may have: a token can be of any length."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \(\d\d:\d\d\))?")
+
+
+class ParseOptions(TypedDict, total=False):
+    """What :meth:`Parser.parse` can be told about graphs, see :meth:`Parser.stream`."""
+
+    probabilities: bool
+    alternatives: int
+    time: str | None
 
 
 class Parser:
@@ -143,9 +154,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[False] = False,
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> list[Graph]: ...
 
     @overload
@@ -156,9 +165,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[False] = False,
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> Graph: ...
 
     @overload
@@ -169,9 +176,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[False] = False,
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> list[list[Graph]]: ...
 
     @overload
@@ -182,9 +187,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[False] = False,
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> list[Graph]: ...
 
     @overload
@@ -195,9 +198,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[True],
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> list[list[Graph]]: ...
 
     @overload
@@ -208,9 +209,7 @@ class Parser:
         language: str | None = None,
         *,
         split: Literal[True],
-        probabilities: bool = True,
-        alternatives: int = 0,
-        time: str | None = None,
+        **options: Unpack[ParseOptions],
     ) -> list[Graph]: ...
 
     def parse(

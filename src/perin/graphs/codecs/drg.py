@@ -20,18 +20,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from perin.errors import Report
-from perin.graphs.codecs import Codec, Lines, header
-from perin.graphs.codecs.pmb import (
-    COMMENT,
-    IMPLIED,
-    MEMBER,
-    BoxWriter,
-    Builder,
-    documents,
-    named,
-    read_documents,
-    write_graphs,
-)
+from perin.graphs.codecs import Codec, Lines, header, pmb
 from perin.graphs.graph import Edge, Graph, Node
 
 _REFERENT = "REF"
@@ -62,7 +51,7 @@ class _Clause:
         return match[1] if match and not self.arguments[1].startswith('"') else None
 
 
-class _ClauseBuilder(Builder):
+class _ClauseBuilder(pmb.Builder):
     nothing = "there is no clause"
     box_names: set[str]
     homes: dict[str, list[str]]
@@ -141,7 +130,7 @@ class _ClauseBuilder(Builder):
 
 def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
     """Read the graphs of a file of clauses."""
-    return read_documents(documents(lines), _ClauseBuilder, source, report)
+    return pmb.read_documents(pmb.documents(lines), _ClauseBuilder, source, report)
 
 
 def write(graphs: Iterable[Graph], stream: TextIO) -> None:
@@ -150,10 +139,10 @@ def write(graphs: Iterable[Graph], stream: TextIO) -> None:
     A referent is in each box that an ``in`` edge leads from; a role or operator is in the box that one leads from, else
     in that of its source.
     """
-    write_graphs(graphs, _ClauseWriter, stream)
+    pmb.write_graphs(graphs, _ClauseWriter, stream)
 
 
-class _ClauseWriter(BoxWriter):
+class _ClauseWriter(pmb.BoxWriter):
     """Names boxes ``b0``, ``b1``, … and referents ``x0``, ``x1``, …, and tells what holds in which box."""
 
     notation = "clauses"
@@ -162,7 +151,7 @@ class _ClauseWriter(BoxWriter):
         super().__init__(graph)
         self.homes: dict[int, list[int]] = {}
         for edge in graph.edges:
-            if edge.label == MEMBER and self.kinds.get(edge.source) == "box":
+            if edge.label == pmb.MEMBER and self.kinds.get(edge.source) == "box":
                 self.homes.setdefault(edge.target, []).append(edge.source)
         counts: Counter[str] = Counter()
         self.names: dict[int, str] = {}
@@ -179,8 +168,8 @@ class _ClauseWriter(BoxWriter):
         return "concept" if _CONCEPT.fullmatch(label) else "role"
 
     def lines(self) -> Iterator[str]:
-        for name, value in header.pairs(self.graph, **IMPLIED).items():
-            yield f"{COMMENT} ::{name} {value}"
+        for name, value in header.pairs(self.graph, **pmb.IMPLIED).items():
+            yield f"{pmb.COMMENT} ::{name} {value}"
         for node in self.graph.nodes:
             if self.kinds[node.id] == "concept":
                 yield from self._concept(node)
@@ -209,13 +198,13 @@ class _ClauseWriter(BoxWriter):
 
     def _relation(self, edge: Edge) -> str | None:
         ends = self.ends(edge)
-        if ends == ("box", "box") and edge.label and edge.label not in (MEMBER, _REFERENT):
+        if ends == ("box", "box") and edge.label and edge.label not in (pmb.MEMBER, _REFERENT):
             return f"{self.names[edge.source]} {edge.label} {self.names[edge.target]}"
-        if edge.label == MEMBER and ends in (("box", "concept"), ("box", "role")):
+        if edge.label == pmb.MEMBER and ends in (("box", "concept"), ("box", "role")):
             return None
         if edge.label is None and "role" in ends and None not in ends:
             return None
-        raise self.unsayable(f"{named(edge)} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
+        raise self.unsayable(f"{pmb.named(edge)} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
 
 
 CODEC = Codec("drg", "clauses of the Parallel Meaning Bank, notation of release 3", (".clf",), ("drg",), read, write)

@@ -24,18 +24,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from perin.errors import Report
-from perin.graphs.codecs import Codec, Lines, header
-from perin.graphs.codecs.pmb import (
-    COMMENT,
-    IMPLIED,
-    MEMBER,
-    BoxWriter,
-    Builder,
-    documents,
-    named,
-    read_documents,
-    write_graphs,
-)
+from perin.graphs.codecs import Codec, Lines, header, pmb
 from perin.graphs.graph import Graph, Node
 
 CONCEPT = re.compile(r'[^\s"]\S*\.[a-z]\.[0-9]{1,3}')
@@ -78,7 +67,7 @@ class _Sequence:
     concepts: list[_Concept] = field(default_factory=list)
 
 
-class _SequenceBuilder(Builder):
+class _SequenceBuilder(pmb.Builder):
     nothing = "there is no concept and no box"
 
     def build(self) -> bool:
@@ -177,7 +166,7 @@ class _SequenceBuilder(Builder):
 
 def read(lines: Lines, source: str, report: Report) -> Iterator[tuple[int, Graph]]:
     """Read the graphs of a file, each a block of lines or each a line."""
-    return read_documents(documents(lines, _is_whole), _SequenceBuilder, source, report)
+    return pmb.read_documents(pmb.documents(lines, _is_whole), _SequenceBuilder, source, report)
 
 
 def _is_whole(words: list[str]) -> bool:
@@ -210,10 +199,10 @@ def write(graphs: Iterable[Graph], stream: TextIO) -> None:
     InputError for what the notation can't say: a box that several relations lead to, a role that holds neither in the
     box of its source nor in that of its target, a concept in several boxes or in none, labels of another form.
     """
-    write_graphs(graphs, _SequenceWriter, stream)
+    pmb.write_graphs(graphs, _SequenceWriter, stream)
 
 
-class _SequenceWriter(BoxWriter):
+class _SequenceWriter(pmb.BoxWriter):
     """Sorts the nodes of a graph by what they are, takes out presuppositions, and puts the rest in a sequence."""
 
     notation = "SBN"
@@ -242,13 +231,13 @@ class _SequenceWriter(BoxWriter):
         self.concepts = [concept for box in self.order for concept in self.boxes[box]]
 
     def lines(self) -> Iterator[str]:
-        pairs = header.pairs(self.graph, **IMPLIED)
+        pairs = header.pairs(self.graph, **pmb.IMPLIED)
         if PRESUPPOSITIONS in pairs:
             raise self.unsayable(f"it has a field {PRESUPPOSITIONS!r} of its own")
         if self.presupposed:
             pairs[PRESUPPOSITIONS] = " ".join(self._presupposition(box) for box in self.presupposed)
         for name, value in pairs.items():
-            yield f"{COMMENT} ::{name} {value}"
+            yield f"{pmb.COMMENT} ::{name} {value}"
         width = max((len(self.graph.node(id).label or "") for id in self.concepts), default=0)
         for number, box in enumerate(self.order):
             if number:
@@ -269,7 +258,7 @@ class _SequenceWriter(BoxWriter):
     def _sort_edges(self) -> None:
         for edge in self.graph.edges:
             ends = self.ends(edge)
-            if edge.label == MEMBER and ends in (("box", "concept"), ("box", "role")):
+            if edge.label == pmb.MEMBER and ends in (("box", "concept"), ("box", "role")):
                 if edge.target in self.homes:
                     raise self.unsayable(f"node {edge.target} is in several boxes")
                 self.homes[edge.target] = edge.source
@@ -281,7 +270,7 @@ class _SequenceWriter(BoxWriter):
                 else:
                     self.related[edge.target] = (edge.source, edge.label)
             elif edge.label is not None or "role" not in ends or None in ends:
-                raise self.unsayable(f"{named(edge)} leads from {_a(ends[0])} to {_a(ends[1])}")
+                raise self.unsayable(f"{pmb.named(edge)} leads from {_a(ends[0])} to {_a(ends[1])}")
 
     def _only_presupposes(self, box: int) -> bool:
         """Whether all relations of a box, and all that leads to it, are presuppositions."""

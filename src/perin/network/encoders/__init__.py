@@ -67,16 +67,26 @@ def encoder_folder(name: str, *, offline: bool = False) -> Path:
     return _hub_folder(name, offline)
 
 
+def read_json(path: Path, of: str = "encoder") -> dict[str, Any]:
+    """The object in a file of an encoder or model; ``of`` is what to get again if the file is damaged."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{path} is missing; get the {of} again") from None
+    except (ValueError, OSError, RecursionError) as error:
+        raise ModelError(f"{path} can't be read ({error}); get the {of} again") from None
+    if not isinstance(data, dict):
+        raise ModelError(f"{path} contains no JSON object; get the {of} again")
+    return data
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """The encoder's ``config.json``."""
     path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{folder} is no encoder: it has no config.json") from None
-    except (ValueError, OSError, RecursionError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the encoder again") from None
-    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+    if not path.exists():
+        raise ModelError(f"{folder} is no encoder: it has no config.json")
+    config = read_json(path)
+    if not isinstance(config.get("model_type"), str):
         raise ModelError(f"{path} does not say what kind of encoder it is (model_type)")
     if in_family(config):
         _check_sizes(config, path)
@@ -279,7 +289,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 def can_be_pruned(folder: Path) -> bool:
     """Whether an encoder has a Unigram vocabulary; of others (greedy ones, or merges) no part would do the same."""
     path = folder / _TOKENIZER
-    return path.is_file() and _read(path)["model"].get("type") == "Unigram"
+    return path.is_file() and read_json(path)["model"].get("type") == "Unigram"
 
 
 def pieces_of(folder: Path, texts: Iterable[str]) -> Counter[int]:
@@ -297,7 +307,7 @@ def pieces_of(folder: Path, texts: Iterable[str]) -> Counter[int]:
 
 def characters_of(folder: Path, wanted: Callable[[str], bool]) -> set[int]:
     """The numbers of an encoder's pieces that are one wanted character, inside or at the beginning of a word."""
-    pieces = [piece for piece, _ in _read(folder / _TOKENIZER)["model"]["vocab"]]
+    pieces = [piece for piece, _ in read_json(folder / _TOKENIZER)["model"]["vocab"]]
     return {
         number
         for number, piece in enumerate(pieces)
@@ -319,7 +329,7 @@ def write_pruned(source: Path, folder: Path, needed: Collection[int]) -> NDArray
 
     Returns the numbers that the pieces had, in the order of their new ones: the rows of the embeddings to keep.
     """
-    described = _read(source / _TOKENIZER)
+    described = read_json(source / _TOKENIZER)
     if described["model"].get("type") != "Unigram":
         raise ModelError(f"the vocabulary of {source} is not of the kind (Unigram) of which a part can be kept")
     vocabulary = described["model"]["vocab"]
@@ -347,11 +357,3 @@ def write_pruned(source: Path, folder: Path, needed: Collection[int]) -> NDArray
 def _special_tokens(described: dict[str, Any]) -> list[dict[str, Any]]:
     """What a tokenizer puts around a text."""
     return list(((described.get("post_processor") or {}).get("special_tokens") or {}).values())
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} can't be read ({error}); get the encoder again") from None
-    return described
