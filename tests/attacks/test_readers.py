@@ -12,7 +12,7 @@ from perin.errors import LONGEST_MESSAGE, InputError, UsageError
 from perin.files import MAX_LINE, byte_limit, read_lines, read_text, within_limit
 from perin.graphs import Anchor, Edge, Graph, Node, Property, Tolerant, dumps, loads
 from perin.graphs.codecs import FORMATS, codec
-from perin.text.token_files import read_conllu
+from perin.text.adapters import read_conllu
 
 MEGABYTE = 2**20
 

@@ -22,7 +22,7 @@ from perin.bulk.storage import open_file, size_of
 from perin.contract import Sentence
 from perin.errors import InputError, MissingDependencyError
 from perin.files import GZIP_MAGIC
-from perin.text.token_files import read_conllu
+from perin.text.adapters import read_conllu
 
 LONGEST = 1 << 24
 """Bytes of the longest line and of the longest CoNLL-U block; a longer one is an error for this sentence."""

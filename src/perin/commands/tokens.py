@@ -16,10 +16,9 @@ from typing import Any, TextIO
 from perin.commands import is_file
 from perin.errors import InputError, UsageError
 from perin.files import check_distinct, read_lines, read_text, source_name, write_text
-from perin.text.adapters import TOKENIZERS, load_tokenizer
+from perin.text.adapters import FORMATS, TOKENIZERS, load_tokenizer, read_tokens
 from perin.text.alignment import align
 from perin.text.languages import LANGUAGES, identify
-from perin.text.token_files import FORMATS, read_tokens
 from perin.text.tokenizer import LAYOUTS, Passage, passages
 
 SAMPLE = 20

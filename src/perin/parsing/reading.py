@@ -16,9 +16,8 @@ from perin.errors import Finding, InputError
 from perin.files import each_line, source_name
 from perin.graphs.codecs import locate
 from perin.text import split_sentences, tokenize
-from perin.text.adapters import SomeText, as_sentence, sentences_of
+from perin.text.adapters import SomeText, as_sentence, companion_sentence, read_conllu, sentences_of
 from perin.text.alignment import Place
-from perin.text.token_files import companion_sentence, read_conllu
 
 _LONG_PARAGRAPH = 500
 """Lines after which running text is cut where a line ends a sentence, even without a blank line: memory is finite."""

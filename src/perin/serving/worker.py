@@ -22,8 +22,8 @@ from perin.graphs import Graph, dumps
 from perin.graphs.codecs import refusal
 from perin.serving.pool import answer_batches
 from perin.text import Sentence, Token, lemmatize, tokenize
+from perin.text.adapters import read_conllu
 from perin.text.alignment import locate
-from perin.text.token_files import read_conllu
 
 log = logging.getLogger("perin.serving")
 

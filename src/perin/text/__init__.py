@@ -1,10 +1,9 @@
 """Raw text to sentences, tokens, lemmas and character ranges."""
 
 from perin.contract import Sentence, Token
-from perin.text.adapters import load_tokenizer
+from perin.text.adapters import load_tokenizer, read_tokens
 from perin.text.alignment import align, refine
 from perin.text.numbers import to_number
-from perin.text.token_files import read_tokens
 from perin.text.tokenizer import Passage, lemmatize, passages, split_sentences, tokenize
 from perin.text.translation import Chain, Glossary, MarianTranslator, Translator, learn_glossary, translated
 
