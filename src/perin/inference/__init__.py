@@ -298,7 +298,7 @@ def _head(kind: str, parameters: Parameters, settings: NetworkSettings) -> Head:
 
 
 def _classes(sizes: HeadSizes, scores: Floats | None) -> dict[str, Floats]:
-    """Of each property the distributions over its classes."""
+    """The distributions over the classes of each property."""
     if scores is None:
         return {}
     ends = np.cumsum([count for _, count in sizes.property_classes]).tolist()
@@ -306,6 +306,9 @@ def _classes(sizes: HeadSizes, scores: Floats | None) -> dict[str, Floats]:
         name: softmax(scores[:, end - count : end])
         for (name, count), end in zip(sizes.property_classes, ends, strict=True)
     }
+
+
+# The encoders that need no PyTorch.
 
 
 class CharactersEncoder:

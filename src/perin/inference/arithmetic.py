@@ -97,8 +97,8 @@ class Arithmetic(Protocol):
     def labels(self, output: Linear, prior: Value | None, latent: Value, lengths: Ints, threshold: float) -> Accepted:
         """Run all steps and choose the queries whose probability of null is below ``threshold``.
 
-        ``latent`` [queries, C * D] of a mixture of C softmaxes weighted by ``prior`` [queries, C]; None for one.  Of
-        each sequence that has queries at least the one least likely null is chosen.
+        ``latent`` [queries, C * D] of a mixture of C softmaxes weighted by ``prior`` [queries, C]; None for one.  In
+        each sequence that has queries, at least the one that is least likely null is chosen.
         """
 
     def pairs(
@@ -112,7 +112,7 @@ class Arithmetic(Protocol):
         *,
         distribution: bool,
     ) -> list[Floats]:
-        """Run all steps; of each sequence the probabilities [rows, right rows, outputs] of all pairs.
+        """Run all steps; the probabilities [rows, right rows, outputs] of all pairs of each sequence.
 
         The layer ``pair`` makes of each row of ``x`` [rows, D] as many vectors as ``single`` [rows, outputs] has
         columns, to be multiplied with ``right`` [right rows, inner].  ``distribution``: the outputs of a pair add up

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from perin.contract import Sentence
 from perin.lazy import cached_property
 from perin.network.encoders import encoder_folder, load_tokenizer, longest_input, read_config
 from perin.network.settings import CHARACTERS, NetworkSettings
-
-if TYPE_CHECKING:
-    pass
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -17,6 +17,120 @@ from numpy.typing import NDArray
 from perin.labels.minimal.occurrences import Bools, Ints, Key, Keys, Occurrences, Task, search
 from perin.labels.rules import AbsoluteRule, NumberRule, Rule, RuleSpace, TokenRule, apply, may_be_number, number_rules
 
+# Which affixes labels share: the first reason why only few rules can belong to a minimal rule set.
+#
+# A rule that yields a single label can be replaced by the absolute rule of that label, which covers at least as many
+# nodes.  So a token or lemma rule is only worth considering if its prefix and suffix fit at least two labels.
+
+
+LONGEST_LABEL = 1000
+"""Longer labels have absolute rules only."""
+
+
+class Cuts:
+    """The ways to cut labels into prefix, kept part and suffix where another label has the same affixes.
+
+    ``labels`` are sorted and distinct.  Cuts are parallel arrays ordered by label, start and end: ``label[start:end]``
+    is kept, and ``pair`` is the number of the pair of affixes around it.
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = labels
+        prefixes = _shared_lengths(labels)
+        mirrored = sorted((label[::-1], number) for number, label in enumerate(labels))
+        suffixes = [0] * len(labels)
+        for length, (_, number) in zip(_shared_lengths([label for label, _ in mirrored]), mirrored, strict=True):
+            suffixes[number] = length
+        known: dict[str, int] = {}
+        tables = [np.zeros((5, 0), dtype=np.int32)]
+        for number, label in enumerate(labels):
+            if 0 < len(label) <= LONGEST_LABEL:
+                starts = range(min(prefixes[number], len(label) - 1) + 1)
+                ends = range(max(len(label) - suffixes[number], 1), len(label) + 1)
+                before = [known.setdefault(label[:start], len(known)) for start in starts]
+                after = [known.setdefault(label[end:], len(known)) for end in ends]
+                table = np.empty((5, len(starts), len(ends)), dtype=np.int32)
+                table[0] = number
+                table[1], table[3] = np.array((starts, before))[:, :, None]
+                table[2], table[4] = np.array((ends, after))[:, None, :]
+                tables.append(table[:, table[2] > table[1]])
+        self.label, self.start, self.end, prefix, suffix = np.concatenate(tables, axis=1)
+        self.pair = np.unique(prefix.astype(np.int64) * len(known) + suffix, return_inverse=True)[1]
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    def shared_by(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[cuts]: whether a cut belongs to an active label and another active label has the same affixes."""
+        mine = active[self.label]
+        counts = np.bincount(self.pair[mine], minlength=len(self.pair))
+        shared: NDArray[np.bool_] = mine & (counts[self.pair] > 1)
+        return shared
+
+
+def _shared_lengths(ordered: Sequence[str]) -> list[int]:
+    """The length of the longest prefix that each of these sorted labels shares with another, which is a neighbour."""
+    common = [_common(left, right) for left, right in pairwise(ordered)]
+    return [max(before, after) for before, after in zip([0, *common], [*common, 0], strict=True)][: len(ordered)]
+
+
+def _common(left: str, right: str) -> int:
+    length = 0
+    for first, second in zip(left, right, strict=False):
+        if first != second:
+            break
+        length += 1
+    return length
+
+
+# Labels that can only have their absolute rule, found without looking at single rules.
+#
+# A key none of whose rules is shared with another label needs a rule of its own, and the absolute rule is as good as
+# any. With its label out of the way, fewer affixes are shared, and further labels may turn out so.
+
+
+def shareable(
+    cuts: Cuts, keys: Sequence[Sequence[Key]], separators: Sequence[str], exempt: Collection[Key]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """[labels]: the labels that need not be absolute; [cuts]: the cuts whose affixes such labels share.
+
+    ``keys`` are those of each label; ``exempt`` keys have other rules that several labels share.
+    """
+    active = np.ones(len(cuts.labels), dtype=np.bool_)
+    waiting = [sorted((key for key in group if key not in exempt), key=_length) for group in keys]
+    checked: list[tuple[str, ...] | None] = [None] * len(keys)
+    while True:
+        shared = cuts.shared_by(active)
+        parts = _shortest_parts(cuts, shared)
+        before = active.sum()
+        for number in np.flatnonzero(active).tolist():
+            if checked[number] != parts[number]:
+                checked[number] = parts[number]
+                active[number] = all(_contains(key, parts[number], separators) for key in waiting[number])
+        if active.sum() == before:
+            return active, shared
+
+
+def _shortest_parts(cuts: Cuts, shared: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    """The shortest part to keep for each label and start: if none of these occurs in a text, no longer one does."""
+    label, start, end = cuts.label[shared], cuts.start[shared], cuts.end[shared]
+    first = np.ones(len(label), dtype=np.bool_)
+    first[1:] = (label[1:] != label[:-1]) | (start[1:] != start[:-1])
+    parts: list[list[str]] = [[] for _ in cuts.labels]
+    for number, low, high in zip(label[first].tolist(), start[first].tolist(), end[first].tolist(), strict=True):
+        parts[number].append(cuts.labels[number][low:high])
+    return [tuple(sorted(set(found))) for found in parts]
+
+
+def _contains(key: Key, parts: Sequence[str], separators: Sequence[str]) -> bool:
+    views = {separator.join(tokens) for tokens in (key.forms, key.lemmas) for separator in separators}
+    return any(part in view for part in parts for view in views)
+
+
+def _length(key: Key) -> int:
+    return len(key.forms)
+
+
 # From occurrences to rules: an instance is a rule and a key whose label it yields.
 #
 # Rules are rows of numbers.  Instances come in batches, with all instances of a rule in the same batch: by
@@ -211,120 +325,6 @@ def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
-
-
-# Which affixes labels share: the first reason why only few rules can belong to a minimal rule set.
-#
-# A rule that yields a single label can be replaced by the absolute rule of that label, which covers at least as many
-# nodes.  So a token or lemma rule is only worth considering if its prefix and suffix fit at least two labels.
-
-
-LONGEST_LABEL = 1000
-"""Longer labels have absolute rules only."""
-
-
-class Cuts:
-    """The ways to cut labels into prefix, kept part and suffix where another label has the same affixes.
-
-    ``labels`` are sorted and distinct.  Cuts are parallel arrays ordered by label, start and end: ``label[start:end]``
-    is kept, and ``pair`` is the number of the pair of affixes around it.
-    """
-
-    def __init__(self, labels: Sequence[str]) -> None:
-        self.labels = labels
-        prefixes = _shared_lengths(labels)
-        mirrored = sorted((label[::-1], number) for number, label in enumerate(labels))
-        suffixes = [0] * len(labels)
-        for length, (_, number) in zip(_shared_lengths([label for label, _ in mirrored]), mirrored, strict=True):
-            suffixes[number] = length
-        known: dict[str, int] = {}
-        tables = [np.zeros((5, 0), dtype=np.int32)]
-        for number, label in enumerate(labels):
-            if 0 < len(label) <= LONGEST_LABEL:
-                starts = range(min(prefixes[number], len(label) - 1) + 1)
-                ends = range(max(len(label) - suffixes[number], 1), len(label) + 1)
-                before = [known.setdefault(label[:start], len(known)) for start in starts]
-                after = [known.setdefault(label[end:], len(known)) for end in ends]
-                table = np.empty((5, len(starts), len(ends)), dtype=np.int32)
-                table[0] = number
-                table[1], table[3] = np.array((starts, before))[:, :, None]
-                table[2], table[4] = np.array((ends, after))[:, None, :]
-                tables.append(table[:, table[2] > table[1]])
-        self.label, self.start, self.end, prefix, suffix = np.concatenate(tables, axis=1)
-        self.pair = np.unique(prefix.astype(np.int64) * len(known) + suffix, return_inverse=True)[1]
-
-    def __len__(self) -> int:
-        return len(self.pair)
-
-    def shared_by(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """[cuts]: whether a cut belongs to an active label and another active label has the same affixes."""
-        mine = active[self.label]
-        counts = np.bincount(self.pair[mine], minlength=len(self.pair))
-        shared: NDArray[np.bool_] = mine & (counts[self.pair] > 1)
-        return shared
-
-
-def _shared_lengths(ordered: Sequence[str]) -> list[int]:
-    """The length of the longest prefix that each of these sorted labels shares with another, which is a neighbour."""
-    common = [_common(left, right) for left, right in pairwise(ordered)]
-    return [max(before, after) for before, after in zip([0, *common], [*common, 0], strict=True)][: len(ordered)]
-
-
-def _common(left: str, right: str) -> int:
-    length = 0
-    for first, second in zip(left, right, strict=False):
-        if first != second:
-            break
-        length += 1
-    return length
-
-
-# Labels that can only have their absolute rule, found without looking at single rules.
-#
-# A key none of whose rules is shared with another label needs a rule of its own, and the absolute rule is as good as
-# any. With its label out of the way, fewer affixes are shared, and further labels may turn out so.
-
-
-def shareable(
-    cuts: Cuts, keys: Sequence[Sequence[Key]], separators: Sequence[str], exempt: Collection[Key]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[labels]: the labels that need not be absolute; [cuts]: the cuts whose affixes such labels share.
-
-    ``keys`` are those of each label; ``exempt`` keys have other rules that several labels share.
-    """
-    active = np.ones(len(cuts.labels), dtype=np.bool_)
-    waiting = [sorted((key for key in group if key not in exempt), key=_length) for group in keys]
-    checked: list[tuple[str, ...] | None] = [None] * len(keys)
-    while True:
-        shared = cuts.shared_by(active)
-        parts = _shortest_parts(cuts, shared)
-        before = active.sum()
-        for number in np.flatnonzero(active).tolist():
-            if checked[number] != parts[number]:
-                checked[number] = parts[number]
-                active[number] = all(_contains(key, parts[number], separators) for key in waiting[number])
-        if active.sum() == before:
-            return active, shared
-
-
-def _shortest_parts(cuts: Cuts, shared: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    """The shortest part to keep for each label and start: if none of these occurs in a text, no longer one does."""
-    label, start, end = cuts.label[shared], cuts.start[shared], cuts.end[shared]
-    first = np.ones(len(label), dtype=np.bool_)
-    first[1:] = (label[1:] != label[:-1]) | (start[1:] != start[:-1])
-    parts: list[list[str]] = [[] for _ in cuts.labels]
-    for number, low, high in zip(label[first].tolist(), start[first].tolist(), end[first].tolist(), strict=True):
-        parts[number].append(cuts.labels[number][low:high])
-    return [tuple(sorted(set(found))) for found in parts]
-
-
-def _contains(key: Key, parts: Sequence[str], separators: Sequence[str]) -> bool:
-    views = {separator.join(tokens) for tokens in (key.forms, key.lemmas) for separator in separators}
-    return any(part in view for part in parts for view in views)
-
-
-def _length(key: Key) -> int:
-    return len(key.forms)
 
 
 # The number rules that yield the labels of a treebank.

@@ -257,7 +257,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     """The fast tokenizer in an encoder's folder."""
     from tokenizers import Tokenizer
 
-    path = folder / "tokenizer.json"
+    path = folder / _TOKENIZER
     if path.is_file():
         try:
             tokenizer: Tokenizer = Tokenizer.from_file(str(path))
