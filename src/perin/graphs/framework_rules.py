@@ -29,13 +29,13 @@ from perin.graphs.constraints import (
 from perin.graphs.graph import Graph
 
 CONSTANT = '".*"'
-FRAME = r".+-\d\d"
+PREDICATE = r".+-\d\d"
 """A predicate of AMR: ``want-01``."""
 
 _STRING = '"[^-+0-9].*"'
 
 COORDINATION = "and|or"
-UNNAMED = f"name|{FRAME}|{COORDINATION}|date-entity|.*-quantity|multi-sentence"
+UNNAMED = f"name|{PREDICATE}|{COORDINATION}|date-entity|.*-quantity|multi-sentence"
 """Concepts of AMR and UMR that have no name of their own."""
 
 NAMED_ENTITIES = Roles(0.001, "name", source=except_for(f"{UNNAMED}|{CONSTANT}"), target="name")
