@@ -31,6 +31,15 @@ def test_a_string_is_a_sentence(parser):
     assert errors(graph) == []
 
 
+def test_everything_is_shown_on_one_line(parser):
+    [good, bad] = parser.stream(["The dog sleeps.", "dog " * 600], "eds")
+    assert repr(good) == "<Parsed 1: 'The dog sleeps.', eds>"
+    assert re.fullmatch(r"<Parsed 2: 'dog dog.*', error: .* tokens, more than .*>", repr(bad))
+    assert re.fullmatch(r"<Graph 1 \(eds\): 'The dog sleeps.', nodes: \d+, edges: \d+>", repr(good.graphs[0]))
+    shown = [parser, parser.model, *parser.treebanks.values(), parser.treebanks["eds-eng"].vocabulary]
+    assert all(len(repr(each)) < 100 and "0x" not in repr(each) for each in shown), shown
+
+
 def test_several_sentences_keep_their_order(parser, texts):
     graphs = parser.parse(texts, time=DATE)
     assert [graph.input for graph in graphs] == texts

@@ -99,6 +99,20 @@ def test_one_kind_of_graphs_has_no_blocks():
     assert not {"blocks", "macro", "tracks"} & perin.score([GOLD], [GOLD]).as_json().keys()
 
 
+def test_a_result_prints_tables_and_its_repr_is_one_line():
+    result = perin.score([GOLD], [SYSTEM])
+    assert str(result) == reports.overview(result)
+    assert repr(result) == f"<Result mrp: 1 graph, F1 {100 * result.f1:.2f}>"
+    assert repr(result.blocks) == f"[<Block eds eng: 1 graph, F1 {100 * result.f1:.2f}>]"
+
+
+def test_types_that_neither_side_has_get_no_score():
+    lines = str(perin.score([Graph("1", "amr", nodes=(Node(0, "a"),))], [Graph("1", "amr", nodes=(Node(0, "b"),))]))
+    rows = {line.split()[0]: line.split()[1:] for line in lines.splitlines()[3:]}
+    assert rows["labels"] == ["1", "1", "0", "0.00", "0.00", "0.00"]
+    assert rows["anchors"] == ["0", "0", "0"]
+
+
 def test_overview():
     lines = reports.overview(perin.score(*several())).splitlines()
     assert lines[0].startswith("mrp: 4 graphs, 1 missing, 4 proven optimal")

@@ -160,6 +160,10 @@ class Vocabulary:
     translator: str | None = None
     """A Marian model for lemmas that are not in the glossary, used where it has been downloaded."""
 
+    def __repr__(self) -> str:
+        kind = "-".join(filter(None, (self.framework, self.language)))
+        return f"Vocabulary({kind}, {len(self.rules)} rules, {len(self.edge_labels)} edge labels)"
+
     def translated(self, sentence: Sentence) -> Sentence:
         """The sentence with its lemmas replaced as the glossary and the translator say."""
         if not self.glossary and self.translator is None:

@@ -7,6 +7,7 @@ All types are immutable values.  A graph may hold more than its framework allows
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -300,6 +301,16 @@ class Graph:
             from perin.graphs.drawing import save
 
             save([self], path, picture)
+
+    def __repr__(self) -> str:
+        """One line; ``str`` draws the graph, ``to_json`` has all of it.
+
+        >>> Graph("1", "eds", input="It rains.", nodes=(Node(0, "_rain_v_1"),))
+        <Graph 1 (eds): 'It rains.', nodes: 1, edges: 0>
+        """
+        kind = f" ({self.framework})" if self.framework else ""
+        said = f"{reprlib.repr(self.input)}, " if self.input else ""
+        return f"<Graph {self.id}{kind}: {said}nodes: {len(self.nodes)}, edges: {len(self.edges)}>"
 
     def __str__(self) -> str:
         """The graph as text, its nodes over the words that anchor them."""

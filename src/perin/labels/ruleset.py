@@ -110,6 +110,9 @@ class RuleSet:
         self.space = space
         self.rules = tuple(rules)
 
+    def __repr__(self) -> str:
+        return f"RuleSet({len(self.rules)} rules)"
+
     def __len__(self) -> int:
         return len(self.rules)
 

@@ -66,6 +66,9 @@ class Treebank:
     temperatures: Mapping[str, float] = field(default_factory=dict)
     """Of each kind of probability in graphs (:data:`CALIBRATED`), by ``perin.parsing.calibration``; chosen on dev."""
 
+    def __repr__(self) -> str:
+        return f"Treebank({self.name}, {len(self.vocabulary.rules)} rules, {self.queries} queries per token)"
+
     @property
     def name(self) -> str:
         """Such as ``eds-eng``."""

@@ -48,6 +48,9 @@ class Model:
 
     bits = 32
 
+    def __repr__(self) -> str:
+        return f"Model({', '.join(self.treebanks)}; encoder {self.settings.encoder})"
+
     @classmethod
     def new(cls, settings: NetworkSettings, treebanks: Iterable[Treebank]) -> Model:
         """An untrained model; a pretrained encoder has its weights."""

@@ -62,6 +62,9 @@ class TrainedModel:
         network = inference_network(read, weights, read.quantization)
         return cls(read.treebanks, network, Preparation(read.source), read.notes)
 
+    def __repr__(self) -> str:
+        return f"TrainedModel({', '.join(self.treebanks)}; {self.bits} bits)"
+
     @property
     def bits(self) -> int:
         """What the network computes with: 8 or 32."""

@@ -7,6 +7,7 @@ they are sorted by cost and cut into batches, which several threads take while t
 from __future__ import annotations
 
 import os
+import reprlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,13 @@ class Parsed:
     sentence: Sentence
     graphs: tuple[Graph, ...] = ()
     error: InputError | None = None
+
+    def __repr__(self) -> str:
+        """One line: the sentence, and the frameworks of its graphs or what was wrong."""
+        said = f"<Parsed {self.sentence.id}: {reprlib.repr(self.sentence.text)}"
+        if self.error is not None:
+            return f"{said}, error: {self.error.message}>"
+        return f"{said}, {', '.join(str(graph.framework) for graph in self.graphs) or 'no graphs'}>"
 
 
 def decode(

@@ -12,7 +12,7 @@ from perin.errors import UsageError, one_line
 from perin.files import write_text
 from perin.graphs.graph import Graph
 from perin.scoring.items import TYPES, Items, items
-from perin.scoring.result import TRACKS, Block, GraphScore, Result
+from perin.scoring.result import TRACKS, Block, GraphScore, Result, Tally
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ def by_graph(result: Result, name: str = "graph") -> str:
     rows = [(name, "framework", "language", *keys, "proven optimal")]
     for graph in result.graphs:
         tallies = graph.comparison.tallies
-        numbers = [_percent(tallies[key].f1) if tallies[key].g or tallies[key].s else "" for key in keys]
+        numbers = [_f1_if_any(tallies[key]) for key in keys]
         rows.append(
             (graph.id, graph.framework or "", graph.language or "", *numbers, "yes" if graph.comparison.exact else "NO")
         )
@@ -218,9 +218,10 @@ def _headline(block: Block) -> str:
 def _counts(block: Block, confidence: Mapping[str, Interval] | None) -> str:
     rows: list[Row] = [("", "gold", "system", "match", "P", "R", "F1", *(("F1 from", "to") if confidence else ()))]
     for key, tally in block.tallies.items():
-        numbers = [_percent(number) for number in (tally.precision, tally.recall, tally.f1)]
+        shown = [tally.precision, tally.recall, tally.f1]
         if confidence:
-            numbers += [_percent(confidence[key].low), _percent(confidence[key].high)]
+            shown += [confidence[key].low, confidence[key].high]
+        numbers = [_percent(number) if tally.g or tally.s else "" for number in shown]
         rows.append((key, str(tally.g), str(tally.s), str(tally.c), *numbers))
     return _aligned(rows)
 
@@ -229,14 +230,17 @@ def _blocks(result: Result) -> str:
     keys = result.metric.keys
     rows: list[Row] = [("F1", "graphs", *keys)]
     for block in result.blocks:
-        rows.append((block.name, str(len(block.graphs)), *(_percent(tally.f1) for tally in block.tallies.values())))
+        rows.append((block.name, str(len(block.graphs)), *map(_f1_if_any, block.tallies.values())))
     tracks = [track for track in TRACKS if any(block.track == track for block in result.blocks)]
     for name, track in [*((f"mean {track}", track) for track in tracks if len(tracks) > 1), ("mean of all", None)]:
         rows.append((name, "", *(_percent(result.macro(track)[key]["f"]) for key in keys)))
-    rows.append(
-        ("micro total", str(len(result.graphs)), *(_percent(tally.f1) for tally in result.total.tallies.values()))
-    )
+    rows.append(("micro total", str(len(result.graphs)), *map(_f1_if_any, result.total.tallies.values())))
     return _aligned(rows)
+
+
+def _f1_if_any(tally: Tally) -> str:
+    """F1, or nothing where neither side has such items: 0.00 would look like a failure."""
+    return _percent(tally.f1) if tally.g or tally.s else ""
 
 
 def _percent(number: float) -> str:

@@ -132,6 +132,9 @@ class Block:
     framework: str | None = None
     language: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Block {self.name}: {_counted(self.graphs)}, F1 {100 * self.f1:.2f}>"
+
     @property
     def name(self) -> str:
         """Framework and language."""
@@ -197,6 +200,22 @@ class Result:
     metric: Metric
     graphs: Sequence[GraphScore]
     findings: Sequence[Finding] = field(default_factory=tuple)
+
+    def __repr__(self) -> str:
+        """One line; ``str`` has the tables.
+
+        >>> from perin.graphs import Graph, Node
+        >>> from perin.scoring import score
+        >>> score(Graph("1", "amr", nodes=(Node(0, "dog"),)), Graph("1", "amr", nodes=(Node(0, "dog"),)))
+        <Result mrp: 1 graph, F1 100.00>
+        """
+        return f"<Result {self.metric.name}: {_counted(self.graphs)}, F1 {100 * self.f1:.2f}>"
+
+    def __str__(self) -> str:
+        """What ``perin score`` prints: precision, recall and F1 of each type of item."""
+        from perin.scoring.reports import overview
+
+        return overview(self)
 
     @property
     def total(self) -> Block:
@@ -274,6 +293,10 @@ def doubts(result: Result, budget: float) -> Iterator[Finding]:
         elif not compared.settled:
             message = "counts by type are those of one of several equally good correspondences"
             yield Finding(f"{message}, not of the one that is best by rule; give a higher --budget", graph=graph.id)
+
+
+def _counted(graphs: Sequence[GraphScore]) -> str:
+    return "1 graph" if len(graphs) == 1 else f"{len(graphs)} graphs"
 
 
 def _nested_all(numbers: dict[str, dict[str, float]]) -> dict[str, Any]:
