@@ -61,6 +61,15 @@ def test_what_can_not_be_had_is_told(nlp, folder):
         spacy.blank("fr").add_pipe("perin")
 
 
+@pytest.mark.parametrize(("spoken", "language"), [("de", "deu"), ("cs", "ces"), ("zh", "zho")])
+def test_the_language_of_the_pipeline_chooses_among_those_of_the_model(spoken, language, tmp_path):
+    words = ["Kim", "."]
+    nlp = spacy.blank(spoken)
+    nlp.add_pipe("perin", config={"model": "multi"})
+    [graph] = nlp(spacy.tokens.Doc(nlp.vocab, words))._.perin
+    assert graph.language == language
+
+
 def test_the_entry_point_is_declared():
     if sys.version_info < (3, 11):
         pytest.skip("tomllib comes with Python 3.11")

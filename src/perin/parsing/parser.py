@@ -140,7 +140,7 @@ class Parser:
                 missing = " ".join(part for part in (each, language) if part)
                 raise UsageError(f"the model has {', '.join(known)}; {missing} is none of them")
             if len({known[name].language for name in fitting}) > 1:
-                raise UsageError(f"the model has several languages ({', '.join(fitting)}); say which one it is")
+                raise UsageError(f"the model has several languages ({', '.join(fitting)}); name one (language)")
             found += fitting if wanted == ALL else fitting[:1]
         if not found:
             raise UsageError(f"no framework is named; the model has {', '.join(known)}")

@@ -104,4 +104,6 @@ def create(
         names = framework_names(framework)
         first = names if isinstance(names, str) else next(iter(names or ()), None)
         model = default_model(None if first in (None, ALL) else first.lower(), spoken)
-    return Component(Parser.load(model, threads=threads), framework, language)
+    parser = Parser.load(model, threads=threads)
+    known = {treebank.vocabulary.language for treebank in parser.treebanks.values()}
+    return Component(parser, framework, language or (spoken if spoken in known else None))
