@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
 
@@ -24,6 +25,20 @@ def test_help_lists_the_verbs():
     done = run("-m", "perin", "--help")
     assert done.returncode == 0
     assert all(f"  {verb} " in done.stdout for verb in VERBS)
+
+
+def test_warnings_of_python_look_like_ours(monkeypatch, capsys):
+    def odd(arguments):
+        warnings.simplefilter("always")
+        warnings.warn("no font\nwas found", stacklevel=1)
+        return 0
+
+    module = SimpleNamespace(__doc__="", configure=lambda parser: None, run=odd)
+    monkeypatch.setattr(main_module.importlib, "import_module", lambda name: module)
+    shown = warnings.showwarning
+    assert main(["draw"]) == 0
+    assert capsys.readouterr().err.startswith("perin draw: warning: no font")
+    assert warnings.showwarning is shown
 
 
 def test_version():

@@ -11,8 +11,10 @@ import importlib
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
+from functools import partial
 
 import perin
 from perin.errors import PerinError, one_line
@@ -58,7 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="perin: %(message)s")
     logging.getLogger("perin.hub").setLevel(logging.INFO)
     try:
-        code: int = module.run(parser.parse_intermixed_args(arguments[1:]))
+        given = parser.parse_intermixed_args(arguments[1:])
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, verb)
+            code: int = module.run(given)
         sys.stdout.flush()
         return code
     except PerinError as error:
@@ -81,6 +86,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_ERROR
     except OSError as error:
         return _failed(verb, error)
+
+
+def _show_warning(verb: str, message: Warning | str, *where: object) -> None:
+    """Print a warning of Python like any other of ours, without the line of code that it comes from."""
+    print(f"perin {verb}: warning: {one_line(str(message))}", file=sys.stderr)
 
 
 def _failed(verb: str, error: Exception) -> int:
