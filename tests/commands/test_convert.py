@@ -75,7 +75,10 @@ BAD = [
     (bytes(range(200)), "in.mrp:1: "),
     (gzip.compress(LINE.encode() * 50)[:-10], "in.mrp:1: the gzip stream is cut short"),
     (b"[1, 2, 3]\n", "in.mrp:1: expected a JSON object, found a list"),
-    (b'{"id": "1", "framework": "amr"}\n', "graph 1: framework amr, but the format eds holds eds only"),
+    (
+        b'{"id": "1", "framework": "amr"}\n',
+        "graph 1: framework amr, but the format eds holds eds only",
+    ),
     (b'{"id": "1", "nodes": [{"id": 0}]}\n', "graph 1: node 0 has no label"),
 ]
 
@@ -101,8 +104,8 @@ def test_bad_input_is_one_line_and_no_file(treebank, tmp_path, capsys, raw, mess
         ([], "name the file to read and the file to write"),
         (["only.mrp"], "name the file to read and the file to write"),
         (["missing.mrp", "out.eds"], "missing.mrp: no such file"),
-        (["in.mrp", "out.xyz"], "can't guess the format of out.xyz"),
-        (["in.xyz", "out.mrp"], "can't guess the format of in.xyz"),
+        (["in.mrp", "out.xyz"], "can't tell the format of out.xyz"),
+        (["in.xyz", "out.mrp"], "can't tell the format of in.xyz"),
         (["in.mrp", "no/such/folder.eds"], "can't write no/such/folder.eds: there is no folder no/such"),
         (["in.dot", "out.mrp"], "the format dot can be written but not read"),
     ],
@@ -142,3 +145,9 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     command = f"{sys.executable} -m perin convert {path} - | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+
+
+def test_a_graph_that_does_not_fit_points_to_the_option_that_skips_it(tmp_path, capsys):
+    (tmp_path / "in.mrp").write_text('{"id": "1", "framework": "amr"}\n')
+    assert main(["convert", str(tmp_path / "in.mrp"), str(tmp_path / "out.eds")]) == 2
+    assert "holds eds only; write mrp (--skip-errors leaves such graphs out)" in capsys.readouterr().err

@@ -135,9 +135,9 @@ def test_long_running_text_is_not_held_in_memory(run, tmp_path, monkeypatch):
 def test_a_text_in_another_language_is_warned_of(run):
     code, _, err = run("Wir haben heute leider keine Zeit für das.")
     assert code == 0
-    assert err.startswith("perin parse: warning: the text seems to be in another language (deu) than the model (eng)")
+    assert err.startswith("perin parse: warning: the text looks like deu, but the model is for eng; try --language deu")
     code, _, err = run("Nous avons le temps, mais il n'est pas dans la maison.")
-    assert "(fra) than the model (eng); there is no model for that in the box" in err
+    assert "looks like fra, but the model is for eng; no model in the box is for fra" in err
     assert run("We have no time for this, and they will not have it.")[2] == ""
 
 
@@ -270,7 +270,7 @@ def test_probabilities_need_mrp(run):
         (["-i", "missing.txt"], "missing.txt: no such file"),
         (["x", "-o", "."], ". is a folder; name a file"),
         (["x", "-o", "no/x.mrp"], "there is no folder no"),
-        (["x", "-o", "x.xyz"], "can't guess the format"),
+        (["x", "-o", "x.xyz"], "can't tell the format"),
         (["x", "--framework", "drg"], "drg is none of them"),
         (["x", "--time", "today"], "'today' is no date"),
         (["x", "--resume"], "can be resumed"),
@@ -332,7 +332,7 @@ def test_weights_that_are_cut_short(run, folder, tmp_path):
 def test_no_such_model(run):
     code, out, err = run("x", model="no-such-model")
     assert (code, out) == (2, "")
-    assert "there is no folder no-such-model, and no model in the box is called so" in err
+    assert "there is no folder no-such-model, and no model in the box has this name" in err
 
 
 def heed_interrupts():

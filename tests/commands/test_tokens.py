@@ -93,6 +93,7 @@ def test_running_text_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     ]
     assert found[1]["tokens"][0] == {"form": "Why", "lemma": "why", "from": 0, "to": 3}
     _, out, _ = run(capsys, "--input", path, "--layout", "paragraphs", "--language", "eng")
+    assert run(capsys, "--input", path, "--split", "--language", "eng")[1] == out
     assert "14\t17\tWhy\twhy\n" in out
 
 
@@ -125,11 +126,15 @@ def test_faults(capsys: pytest.CaptureFixture[str], arguments: list[str], messag
 @pytest.mark.parametrize(
     ("text", "language", "said"),
     [
-        ("Wir haben zum Glück keine Zeit.", "deu", "language deu; --language says another"),
-        ("Dogs bark at the moon and they will not stop.", "eng", "language eng; --language says another"),
-        ("Hi", "eng", "language eng (not clear: too few known words); --language says another"),
-        ("Nous ne sommes pas dans une maison.", "eng", "language eng (not clear: fra); --language says another"),
-        ("他在大学学习语言学。", "zho", "language zho; --language says another"),
+        ("Wir haben zum Glück keine Zeit.", "deu", "guessed the language deu; --language sets it"),
+        ("Dogs bark at the moon and they will not stop.", "eng", "guessed the language eng; --language sets it"),
+        ("Hi", "eng", "guessed the language eng (not sure: too few known words); --language sets it"),
+        (
+            "Nous ne sommes pas dans une maison.",
+            "eng",
+            "guessed the language eng (not sure: looks like fra); --language sets it",
+        ),
+        ("他在大学学习语言学。", "zho", "guessed the language zho; --language sets it"),
     ],
 )
 def test_the_language_is_guessed(capsys: pytest.CaptureFixture[str], text: str, language: str, said: str) -> None:

@@ -144,6 +144,7 @@ def test_models_in_the_box(box, monkeypatch, tmp_path):
     assert (perin.model.spoken_by_name("deu"), perin.model.spoken_by_name("eng")) == ("deu", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "eng").mkdir()
+    (tmp_path / "eng" / "config.json").touch()
     assert perin.model.model_folder("eng") == Path("eng")
 
 
@@ -199,6 +200,14 @@ def test_the_code_of_a_language_loads_its_model(language):
 def test_names_of_nothing(name):
     with pytest.raises(ModelError, match="there is no folder"):
         perin.model.model_folder(name)
+
+
+def test_the_folder_of_a_run_is_not_that_of_its_model(folder, tmp_path):
+    with pytest.raises(ModelError, match=r"is not the folder of a model: config\.json is missing; in the box are"):
+        perin.model.model_folder(tmp_path)
+    (tmp_path / "model").symlink_to(folder)
+    with pytest.raises(ModelError, match=r"config\.json is missing; did you mean .*/model\?"):
+        perin.model.model_folder(tmp_path)
 
 
 def test_paths(folder):

@@ -82,7 +82,7 @@ def test_a_model_of_several_languages(serving):
 
 def test_a_text_in_another_language_is_noticed(served):
     answer = served.parse("Der Hund, den wir gestern sahen, ist nicht hier.").json()
-    assert answer["warning"] == "the text seems to be in another language (deu) than the model (eng)"
+    assert answer["warning"] == "the text looks like deu, but the model is for eng"
     assert "warning" not in served.parse("Der Hund, den wir gestern sahen, ist nicht hier.", language="deu").json()
     assert "warning" not in served.parse(["It is what it is, and that is that.", "OK"]).json()
     assert "warning" not in served.client.post("/v1/parse", json={"tokens": [["Hund"]]}).json()

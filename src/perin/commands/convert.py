@@ -51,9 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
         skipped += 1
         print(f"perin convert: skipped: {error}", file=sys.stderr)
 
-    count = convert(
-        source, target, arguments.source, arguments.target, report=report if arguments.skip_errors else None
-    )
+    try:
+        count = convert(
+            source, target, arguments.source, arguments.target, report=report if arguments.skip_errors else None
+        )
+    except InputError as error:
+        hint = "" if error.graph is None else " (--skip-errors leaves such graphs out)"
+        raise InputError(f"{error.message}{hint}", error.source, error.line, error.graph) from None
     if skipped:
         print(f"perin convert: {count} converted, {skipped} skipped", file=sys.stderr)
     elif not count:

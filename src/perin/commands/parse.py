@@ -136,8 +136,8 @@ def watched(results: Iterable[Parsed], language: str | None) -> Iterator[Parsed]
     first = list(itertools.islice(results, SAMPLE))
     found = identify("\n".join(parsed.sentence.text for parsed in first))
     if None not in (found, language) and found != language:
-        hint = f"give --language {found}" if found in LANGUAGES else "there is no model for that in the box"
-        _warn(f"the text seems to be in another language ({found}) than the model ({language}); {hint}")
+        hint = f"try --language {found}" if found in LANGUAGES else f"no model in the box is for {found}"
+        _warn(f"the text looks like {found}, but the model is for {language}; {hint}")
     yield from first
     yield from results
 

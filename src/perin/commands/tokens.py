@@ -40,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="lines: one sentence per line; paragraphs: running text, to be split into sentences (default: lines)",
     )
     parser.add_argument(
+        "--split", dest="layout", action="store_const", const="paragraphs", help="the same as --layout paragraphs"
+    )
+    parser.add_argument(
         "--tokens",
         metavar="FILE",
         help="take tokens and lemmas from this CoNLL-U or companion MRP file; text that is given must match",
@@ -112,8 +115,8 @@ def guessed_language(texts: Sequence[str]) -> str:
     language = found if found in LANGUAGES else "eng"
     assert language is not None
     if texts:
-        doubt = "" if found == language else f" (not clear: {found or 'too few known words'})"
-        print(f"perin tokens: language {language}{doubt}; --language says another", file=sys.stderr)
+        doubt = "" if found == language else f" (not sure: {f'looks like {found}' if found else 'too few known words'})"
+        print(f"perin tokens: guessed the language {language}{doubt}; --language sets it", file=sys.stderr)
     return language
 
 

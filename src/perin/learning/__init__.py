@@ -42,7 +42,7 @@ BOX = Path(__file__).parent / "recipes"
 class TreebankRecipe:
     """A treebank to learn.  File names are relative to the recipe's ``data`` folder."""
 
-    framework: str = required("framework of the graphs: amr, drg, eds, ptg, ucca or one that you registered")
+    framework: str = required("framework of the graphs: amr, drg, eds, ptg, ucca, umr or one that you registered")
     language: str = required("language of the text: eng, deu, ces, zho")
     train: tuple[str, ...] = required("files of graphs to learn from")
     dev: tuple[str, ...] = option((), "files of graphs to evaluate on; none: no evaluation")

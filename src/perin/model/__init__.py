@@ -78,7 +78,7 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
     """
     text = os.fspath(name)
     if os.path.isdir(text):
-        return Path(text)
+        return _checked_folder(Path(text))
     folders = installed()
     if text in folders:
         return folders[text]
@@ -86,7 +86,16 @@ def model_folder(name: str | os.PathLike[str], *, revision: str | None = None, o
         return folders[default_model(None, text)]
     if _HUB_NAME.fullmatch(text) and not text.startswith("."):
         return _hub_folder(text, revision, offline)
-    raise ModelError(f"there is no folder {text}, and no model in the box is called so; {_remedy()}")
+    raise ModelError(f"there is no folder {text}, and no model in the box has this name; {_remedy()}")
+
+
+def _checked_folder(folder: Path) -> Path:
+    """The folder, if it can be a model's: people name that of a training run, which has the model in it."""
+    if not (folder / "config.json").exists():
+        inner = folder / "model"
+        hint = f"; did you mean {inner}?" if (inner / "config.json").exists() else f"; {_remedy()}"
+        raise ModelError(f"{folder} is not the folder of a model: config.json is missing{hint}")
+    return folder
 
 
 def spoken_by_name(name: str | os.PathLike[str]) -> str | None:

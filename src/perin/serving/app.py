@@ -342,7 +342,7 @@ def _warning(body: ParseBody, language: str) -> dict[str, str]:
     found = identify(text[:_SAMPLE])
     if found in (None, language):
         return {}
-    return {"warning": f"the text seems to be in another language ({found}) than the model ({language})"}
+    return {"warning": f"the text looks like {found}, but the model is for {language}"}
 
 
 async def _lines(service: Service, units: Iterable[Unit], stack: contextlib.ExitStack) -> AsyncIterator[bytes]:

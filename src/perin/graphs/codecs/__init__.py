@@ -117,8 +117,9 @@ def guess(path: str | os.PathLike[str]) -> Codec:
     found = {known.name for name in names if (known := _by_suffix(name)) is not None}
     if len(found) == 1:
         return codec(found.pop())
-    what = f"it holds files of several formats ({', '.join(sorted(found))})" if found else "its name does not tell"
-    raise UsageError(f"can't guess the format of {source_name(path)}: {what}; say it (with --from or --to)")
+    why = f", which holds files of several formats ({', '.join(sorted(found))})" if found else " from its name"
+    remedy = "name the format (--from or --to, in Python format=…)"
+    raise UsageError(f"can't tell the format of {source_name(path)}{why}; {remedy}")
 
 
 def files(path: str | os.PathLike[str], format: str | None = None) -> tuple[Codec, list[str]]:

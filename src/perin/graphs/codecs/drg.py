@@ -207,4 +207,6 @@ class _ClauseWriter(pmb.BoxWriter):
         raise self.unsayable(f"{pmb.named(edge)} leads from {ends[0] or 'nothing'} to {ends[1] or 'nothing'}")
 
 
-CODEC = Codec("drg", "clauses of the Parallel Meaning Bank, notation of release 3", (".clf",), ("drg",), read, write)
+CODEC = Codec(
+    "drg", "clauses of the Parallel Meaning Bank, notation of release 3", (".clf", ".drg"), ("drg",), read, write
+)
