@@ -103,6 +103,25 @@ def test_other_formats(served, format, start):
     assert graph["text"].startswith(start)
 
 
+@pytest.mark.parametrize("given", ["amr", "AMR", ["amr"], "amr, amr"])
+def test_frameworks_in_one_string(served, given):
+    [graph] = served.parse("Dogs bark", frameworks=given).json()["sentences"][0]["graphs"]
+    assert graph["framework"] == "amr"
+    both = served.parse("Dogs bark", frameworks="eds,amr").json()["sentences"][0]["graphs"]
+    assert [each["framework"] for each in both] == ["eds", "amr"]
+
+
+@pytest.mark.parametrize("format", ["amr", "penman"])
+def test_a_format_of_one_framework_chooses_it(served, format):
+    [graph] = served.parse("Dogs bark", format=format).json()["sentences"][0]["graphs"]
+    assert (graph["framework"], graph["format"]) == ("amr", format)
+
+
+def test_sentences_of_hard_wrapped_text_are_single_lines(served):
+    found = served.parse("Dogs\nbark. Cats\r\nsleep.", split=True).json()["sentences"]
+    assert [each["text"] for each in found] == ["Dogs bark.", "Cats  sleep."]
+
+
 def test_one_bad_sentence_does_not_harm_the_others(served):
     answer = served.parse(["Good.", "refuse this", "Good."]).json()["sentences"]
     assert [each.get("error") for each in answer] == [None, "is refused", None]
@@ -123,10 +142,12 @@ def test_one_bad_sentence_does_not_harm_the_others(served):
         ({"text": "a", "alternatives": 11}, "alternatives: Input should be less than or equal to 10"),
         ({"text": "a", "format": "eds", "alternatives": 1}, "can't hold probabilities"),
         ({"text": "a", "format": "docx"}, "unknown format 'docx'"),
-        ({"text": "a", "format": "amr"}, "can't hold graphs of eds"),
+        ({"text": "a", "format": "amr", "frameworks": "eds"}, "can't hold graphs of eds"),
+        ({"text": "a", "format": "sbn"}, "drg: that is not what any model here can parse to"),
         ({"text": "a", "format": "dot", "probabilities": True}, "can't hold probabilities"),
-        ({"text": 7}, "text"),
-        ({"text": "a", "framework": "eds"}, "framework: Extra inputs"),
+        ({"text": 7}, "text: Input should be a valid string"),
+        ({"text": "a", "frameworks": 7}, "frameworks: Input should be a valid"),
+        ({"text": "a", "framework": "eds"}, "unknown field 'framework'; known are: text, tokens, split, model"),
     ],
 )
 def test_nonsense_is_told(served, body, told):

@@ -128,6 +128,11 @@ def test_ten_thousand_headers(served):
     assert served.client.get("/live").status_code == 200
 
 
+def test_many_small_headers(served):
+    headers = b"".join(b"X-%d: y\r\n" % number for number in range(1000))
+    assert raw(served, b"GET /live HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n").startswith(b"HTTP/1.1 431 ")
+
+
 def test_no_http_at_all(served):
     assert raw(served, b"\x16\x03\x01 nonsense\r\n\r\n").startswith(b"HTTP/1.1 400")
 

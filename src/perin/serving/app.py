@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from importlib.resources import files
@@ -49,6 +50,8 @@ Route: TypeAlias = Callable[[Callable[[Request], Awaitable[Response]]], Callable
 
 _SAMPLE = 2000
 """Characters by which the language of a text is guessed."""
+_BRANCH = re.compile(r"(function|list\[|str$)")
+"""Parts of the place of a fault that name an alternative of a type, not a field."""
 _PICTURE_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'"
 _CODES = {400: "bad request", 401: "unauthorized", 404: "not found", 405: "method not allowed", 408: "too slow"}
 _CODES |= {413: "too large", 415: "media type", 422: "not understood", 429: "busy", 503: "unavailable"}
@@ -272,6 +275,8 @@ def _add_error_handlers(app: FastAPI, metrics: Metrics) -> None:
         if error.status_code == 405:  # the framework names the methods of the first route only
             headers["Allow"] = ", ".join(sorted(_methods(app, request.url.path)))
             return told(request, 405, str(error.detail), headers)
+        if error.status_code == 404:
+            return told(request, 404, "there is nothing here; /docs lists the endpoints")
         return told(request, error.status_code, str(error.detail), {**headers, **(error.headers or {})})
 
     @app.exception_handler(PerinError)
@@ -305,9 +310,17 @@ async def _body(request: Request, kind: type[Body]) -> Body:
     try:
         return kind.model_validate_json(await request.body())
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if not str(part).startswith("function"))
-        raise UsageError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+        raise UsageError(_fault(error, kind)) from None
+
+
+def _fault(error: ValidationError, kind: type[BaseModel]) -> str:
+    """What is wrong with a body, in one line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"] if not _BRANCH.match(str(part)))
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(field.alias or name for name, field in kind.model_fields.items())
+        return f"unknown field {where!r}; known are: {known}"
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def _media_type(request: Request) -> str:
@@ -316,13 +329,10 @@ def _media_type(request: Request) -> str:
 
 def _options(request: Request) -> ParseBody:
     """The options of plain text, from the address."""
-    given: dict[str, Any] = dict(request.query_params)
-    if "frameworks" in given and given["frameworks"] != "all":
-        given["frameworks"] = given["frameworks"].split(",")
     try:
-        return ParseBody.model_validate({**given, "text": None, "stream": True})
+        return ParseBody.model_validate({**request.query_params, "text": None, "stream": True})
     except ValidationError as error:
-        raise UsageError(f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}") from None
+        raise UsageError(_fault(error, ParseBody)) from None
 
 
 async def _spooled(request: Request) -> Any:

@@ -27,6 +27,8 @@ PUBLIC = frozenset(("/", "/live", "/ready", "/docs", "/openapi.json"))
 """Paths that need no key, besides the parts of the page: they reveal nothing and cost nothing."""
 PAGE_PARTS = "/page/"
 
+MOST_HEADERS = 200
+"""Of one request; browsers and proxies send a few dozen."""
 _SWALLOWED, _SWALLOWING = 16 * 2**20, 2.0
 """Bytes and seconds."""
 _ID = re.compile(rb"[\w.-]{1,64}", re.ASCII)
@@ -98,9 +100,11 @@ class Guard:
             fits = [hmac.compare_digest(key.strip(), known) for known in self.keys]
             if scheme.lower() != b"bearer" or not any(fits):
                 return 401, "unauthorized", "give a key: Authorization: Bearer KEY"
+        if len(scope["headers"]) > MOST_HEADERS:
+            return 431, "too large", f"the request has more than {MOST_HEADERS} headers"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length[:20]) > self._limit(headers):
-            return 413, "too large", f"the body may have {self._limit(headers)} bytes"
+            return 413, "too large", _too_long(self._limit(headers))
         return None
 
     def _limit(self, headers: dict[bytes, bytes]) -> int:
@@ -126,7 +130,7 @@ class Guard:
                 whole = not message.get("more_body", False)
                 if seen > limit:
                     await _swallow(receive)
-                    raise HTTPException(413, f"the body may have {limit} bytes")
+                    raise HTTPException(413, _too_long(limit))
             return message
 
         return paced
@@ -145,6 +149,10 @@ class Guard:
             **scope["state"].get("log", {}),
         }
         log.info("request", extra={"data": data})
+
+
+def _too_long(limit: int) -> str:
+    return f"the body is longer than {limit} bytes, which is the limit"
 
 
 async def _swallow(receive: Receive) -> None:
@@ -170,7 +178,7 @@ async def _say(send: Send, status: int, code: str, message: str, id: str) -> Non
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if status == 413:
+    if status in (413, 431):
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

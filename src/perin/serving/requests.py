@@ -6,6 +6,7 @@ Unknown fields are errors: a misspelt one would be ignored otherwise.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
@@ -15,12 +16,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from perin.errors import InputError, UsageError
 from perin.scoring.metrics import METRICS
 from perin.serving.service import Choice, Service, Settings, Unit
-from perin.serving.tools import TEXT_PICTURES, check_text_format, formats
+from perin.serving.tools import TEXT_PICTURES, check_text_format, formats, only_framework
 from perin.text import split_sentences
 
 MOST_ALTERNATIVES = 10
 NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
+_LINE_ENDS = re.compile(r"[\r\n]")
 _MEANINGS = {
     400: "the form can't be used",
     401: "the service has keys, and the request has none of them",
@@ -88,7 +90,9 @@ class ParseBody(_Body):
     split: bool = Field(False, description="each text is running text: split it into sentences")
     model: str | None = Field(None, description="name of a model (default: the one of the language, else the first)")
     language: str | None = Field(None, description="language of the text, such as eng")
-    frameworks: list[str] | Literal["all"] | None = Field(None, description="frameworks (default: the model's first)")
+    frameworks: list[str] | str | None = Field(
+        None, description="frameworks: a list, 'eds,amr' or 'all' (default: the format's, else the model's first)"
+    )
     format: str = Field(
         "mrp", description="format of the graphs: one of /v1/models, or svg or text", json_schema_extra=_WRITTEN
     )
@@ -165,7 +169,7 @@ def units_of_lines(service: Service, body: ParseBody, file: BinaryIO) -> Iterato
 
 def _shared(service: Service, body: ParseBody) -> tuple[Choice, Unit]:
     """What the sentences of a request have in common."""
-    choice = service.choose(body.model, body.language, body.frameworks)
+    choice = service.choose(body.model, body.language, body.frameworks or only_framework(body.format))
     check_text_format(body.format, choice.frameworks)
     if (body.probabilities or body.alternatives) and body.format not in ("mrp", *TEXT_PICTURES):
         raise UsageError(f"the format {body.format} can't hold probabilities; ask for mrp")
@@ -182,7 +186,7 @@ def _split(shared: Unit, texts: Iterable[str], *, split: bool) -> Iterator[Unit]
             yield {**shared, "id": str(number), "text": text}
             continue
         for part, (start, end) in enumerate(split_sentences(text, shared["language"]), start=1):
-            yield {**shared, "id": f"{number}.{part}", "text": text[start:end]}
+            yield {**shared, "id": f"{number}.{part}", "text": _LINE_ENDS.sub(" ", text[start:end])}
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:

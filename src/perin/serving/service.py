@@ -153,14 +153,14 @@ class Service:
     ) -> Choice:
         """The model, language and frameworks that are meant; the first that fit where something is left open.
 
-        ``frameworks``: names, ``"all"``, or none for the model's first.
+        ``frameworks``: names (also in one string, with commas), ``"all"``, or none for the model's first.
         """
         known = self.treebanks
         if model is not None and model not in known:
             raise UsageError(f"there is no model {model!r} here; there are: {', '.join(known)}")
         spoken = checked(language) if language is not None else None
-        wanted = [] if frameworks is None else [frameworks] if isinstance(frameworks, str) else list(frameworks)
-        wanted = list(dict.fromkeys(name.lower() for name in wanted))
+        names = frameworks.split(",") if isinstance(frameworks, str) else frameworks or ()
+        wanted = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
         pairs = [
             Choice(name, each, has)
             for name in ([model] if model else known)

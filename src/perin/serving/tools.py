@@ -12,7 +12,7 @@ from typing import Any
 
 from perin.errors import InputError, Report, strict
 from perin.graphs import Finding, Graph, Tolerant, codec, dumps, findings, loads
-from perin.graphs.codecs import FORMATS, check_format
+from perin.graphs.codecs import ALIASES, FORMATS, check_format
 from perin.graphs.drawing import Sketch, diff_sketch, pdf, png, sketch, svg, text, write_html
 from perin.graphs.drawing.svg import bare_svg
 
@@ -27,6 +27,12 @@ MEDIA_TYPES = {
 }
 SECONDS = 5.0
 """Time limit of the search for the correspondence of one pair of graphs."""
+
+
+def only_framework(format: str) -> str | None:
+    """The framework that a format is for, if it is for one only."""
+    fitting = codec(format).frameworks if format.lower() in (*FORMATS, *ALIASES) else ()
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def text_of(graphs: Iterable[Graph], format: str) -> str:

@@ -12,7 +12,10 @@
     if (field.anyOf) return field.anyOf.map(kind).join(" or ");
     if (field.enum) return field.enum.map((value) => JSON.stringify(value)).join(" or ");
     if (field.const !== undefined) return JSON.stringify(field.const);
-    if (field.type === "array") return "list of " + kind(field.items || {});
+    if (field.type === "array") {
+      const items = kind(field.items || {});
+      return "list of " + (items === "string" ? "strings" : items.replace(/^list of/, "lists of"));
+    }
     return field.type === "null" ? "nothing" : field.type || "anything";
   };
   const api = await (await fetch("/openapi.json")).json();
