@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from perin.errors import UsageError
 from perin.graphs import Anchor, Edge, Graph, Node, Property
 from perin.graphs.drawing import svg
-from perin.graphs.drawing.lettering import printable
+from perin.graphs.drawing.layered import WORD
+from perin.graphs.drawing.lettering import printable, text_width
 from perin.graphs.drawing.svg import _DARK, _LIGHT, bare_svg, rendered, style_sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -92,6 +93,16 @@ def test_pointing_at_a_node_tells_all_about_it():
     titles = ["".join(title.itertext()) for title in parsed(svg(DOGS)).iter(SVG + "title")]
     assert "node 1 (top), bark, TENSE = pres, “bark.”" in titles
     assert "node 3, udef_q, “Old dogs”" in titles
+
+
+def test_the_words_of_a_sentence_are_as_wide_in_any_font_as_they_were_laid_out():
+    words = [each for each in parsed(svg(DOGS)).iter(f"{SVG}text") if "word" in classes(each)]
+    assert [each.get("textLength") for each in words] == [
+        f"{round(text_width(each.text, WORD), 1):g}" for each in words
+    ]
+    bare = Graph("1", "amr", input="Old dogs bark.", nodes=(Node(0, "bark"),))
+    [caption] = [each for each in parsed(svg(bare)).iter(f"{SVG}text") if "caption" in classes(each)]
+    assert caption.get("textLength") == f"{round(text_width('Old dogs bark.', WORD), 1):g}"
 
 
 def test_a_reader_without_eyes_gets_the_sentence():

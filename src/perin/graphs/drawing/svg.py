@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from perin.graphs.drawing.layered import EDGE, LABEL, NAME_GAP, SMALL, WORD, Line, drawable
 from perin.graphs.drawing.layout import DrawingLayout, arrange
-from perin.graphs.drawing.lettering import is_wide, printable
+from perin.graphs.drawing.lettering import is_wide, printable, text_width
 from perin.graphs.drawing.routing import Box, Route
 from perin.graphs.drawing.sketch import Link, Shape, Sketch, Status, as_sketch
 from perin.graphs.graph import Graph
@@ -280,6 +280,9 @@ def _set_line(line: Line, middle: float, top: float, kind: str) -> str:
 
 
 def _text(text: str, x: float, y: float, kind: str, attributes: str = "") -> str:
+    """Words of the sentence, as wide as they were laid out: in a wider font they would run together or be cut."""
+    if len(text) > 1 and not is_wide(text):
+        attributes += f' textLength="{_number(text_width(text, WORD))}" lengthAdjust="spacingAndGlyphs"'
     return _text_element(escape(text), text, x, y, [kind], attributes)
 
 
