@@ -113,6 +113,15 @@ def test_types_that_neither_side_has_get_no_score():
     assert rows["anchors"] == ["0", "0", "0"]
 
 
+def test_means_are_over_the_frameworks_that_have_such_items():
+    gold, _ = several()
+    macro = perin.score(gold, gold).macro()
+    assert {key: numbers["f"] for key, numbers in macro.items()} == dict.fromkeys(TYPES, 1.0)
+    amr = perin.score(gold[1:], gold[1:])
+    assert amr.macro()["anchors"]["f"] == 0.0
+    assert reports.by_type({"same": amr}).splitlines()[1].split() == ["same", "100.00", "100.00"]
+
+
 def test_overview():
     lines = reports.overview(perin.score(*several())).splitlines()
     assert lines[0].startswith("mrp: 4 graphs, 1 missing, 4 proven optimal")

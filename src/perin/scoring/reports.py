@@ -174,8 +174,8 @@ def by_type(systems: Mapping[str, Result]) -> str:
     keys = next(iter(systems.values())).metric.keys
     rows: list[Row] = [("macro F1", *keys)]
     for system, result in systems.items():
-        macro = result.macro()
-        rows.append((system, *(_percent(macro[key]["f"]) for key in keys)))
+        macro, total = result.macro(), result.total.tallies
+        rows.append((system, *(_percent(macro[key]["f"]) if total[key].g or total[key].s else "" for key in keys)))
     return _aligned(rows)
 
 
