@@ -31,6 +31,13 @@ def test_a_string_is_a_sentence(parser):
     assert errors(graph) == []
 
 
+def test_tokens_without_a_list_around_them_are_warned_of(parser):
+    with pytest.warns(UserWarning, match=r"for the tokens of one sentence put the list into a list: \[tokens\]"):
+        assert len(parser.parse(["Dogs", "bark", "."])) == 3
+    assert [graph.input for graph in parser.parse([["Dogs", "bark", "."]])] == ["Dogs bark ."]
+    assert len(parser.parse(["Rain!", "Go."])) == 2
+
+
 def test_everything_is_shown_on_one_line(parser):
     [good, bad] = parser.stream(["The dog sleeps.", "dog " * 600], "eds")
     assert repr(good) == "<Parsed 1: 'The dog sleeps.', eds>"

@@ -20,7 +20,7 @@ from perin.model.trained import Predictor, TrainedModel, load_model
 from perin.parsing.reading import Item, as_sentences, read_sentences, split_texts
 from perin.parsing.streaming import Parsed, in_order, parse_batch
 from perin.parsing.writing import Tally, Unfinished, checked_format, fill_gaps, unfinished, write_parsed
-from perin.text.adapters import OneText, SomeText, check_several, is_one
+from perin.text.adapters import OneText, SomeText, check_several, is_one, warn_of_tokens
 from perin.text.languages import checked
 from perin.text.tokenizer import tokenize
 
@@ -234,6 +234,7 @@ class Parser:
         alone = is_one(texts)
         items = cast(Texts, [texts] if alone else texts)
         check_several(items, "parse")
+        warn_of_tokens(items)
         if split:
             items = split_texts(items, self.language(framework, language), self._characters)
         found: list[tuple[Graph, ...]] = []

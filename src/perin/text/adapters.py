@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -237,6 +238,18 @@ def check_several(texts: object, verb: str) -> None:
         raise UsageError(f"{verb} takes several sentences, but this is a single one; put it in a list: [text]")
     if isinstance(texts, (bytes, dict)) or not isinstance(texts, Iterable):
         raise UsageError(f"{verb} takes sentences ({WANTED}), not {_kind(texts)}")
+
+
+def warn_of_tokens(texts: object) -> None:
+    """Warn if a list of sentences is clearly the tokens of one: single words, and a punctuation mark among them."""
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        return
+    words = all(text and not any(map(str.isspace, text)) for text in texts)
+    if words and len(texts) > 1 and not all(any(map(str.isalnum, text)) for text in texts):
+        message = (
+            "each string in a list is a sentence; for the tokens of one sentence put the list into a list: [tokens]"
+        )
+        warnings.warn(message, stacklevel=3)
 
 
 def as_sentence(text: object, language: str | None, id: str) -> Sentence:
