@@ -90,8 +90,8 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.router.route_class = _Plain
     app.state.service, app.state.metrics, app.state.settings = service, metrics, settings
+    _add_parsing(app, service, settings)  # first, since routes are tried in turn
     _add_probes(app, service, metrics)
-    _add_parsing(app, service, settings)
     _add_tools(app, service)
     udpipe.add_routes(app, service, settings)
     _add_page(app)
@@ -129,36 +129,6 @@ def _add_probes(app: FastAPI, service: Service, metrics: Metrics) -> None:
 
 
 def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
-    @app.get(
-        "/v1/models",
-        tags=["parsing"],
-        summary="Models, frameworks, formats and limits",
-        openapi_extra=described(errors=READING),
-    )
-    async def models(request: Request) -> JSONResponse:
-        known = service.treebanks
-        content = {
-            "version": perin.__version__,
-            "models": [
-                {"name": name, "language": language, "frameworks": frameworks}
-                for name, treebanks in known.items()
-                for language, frameworks in by_language(treebanks).items()
-            ],
-            "default": next(iter(known)),
-            "formats": formats(),
-            "pictures": list(PICTURES),
-            "limits": {
-                "bytes": settings.max_body,
-                "stream_bytes": settings.max_stream,
-                "sentences": settings.max_sentences,
-                "words": settings.max_words,
-                "tokens_of_a_sentence": settings.longest,
-                "alternatives": MOST_ALTERNATIVES,
-                "seconds": settings.seconds,
-            },
-        }
-        return JSONResponse(content)
-
     described_parse = described(
         ParseBody,
         ["application/json", NDJSON],
@@ -194,6 +164,36 @@ def _add_parsing(app: FastAPI, service: Service, settings: Settings) -> None:
             head = {"model": choice.model, "language": choice.language, **_warning(body, choice.language)}
             joined = json.dumps(head).encode()[:-1] + b',"sentences":[' + b",".join(found) + b"]}"
             return Response(joined, media_type="application/json")
+
+    @app.get(
+        "/v1/models",
+        tags=["parsing"],
+        summary="Models, frameworks, formats and limits",
+        openapi_extra=described(errors=READING),
+    )
+    async def models(request: Request) -> JSONResponse:
+        known = service.treebanks
+        content = {
+            "version": perin.__version__,
+            "models": [
+                {"name": name, "language": language, "frameworks": frameworks}
+                for name, treebanks in known.items()
+                for language, frameworks in by_language(treebanks).items()
+            ],
+            "default": next(iter(known)),
+            "formats": formats(),
+            "pictures": list(PICTURES),
+            "limits": {
+                "bytes": settings.max_body,
+                "stream_bytes": settings.max_stream,
+                "sentences": settings.max_sentences,
+                "words": settings.max_words,
+                "tokens_of_a_sentence": settings.longest,
+                "alternatives": MOST_ALTERNATIVES,
+                "seconds": settings.seconds,
+            },
+        }
+        return JSONResponse(content)
 
 
 def _add_tools(app: FastAPI, service: Service) -> None:
@@ -305,7 +305,7 @@ async def _body(request: Request, kind: type[Body]) -> Body:
     """The body of a request.  Only JSON is taken, which pages of other origins can't send without permission."""
     if _media_type(request) != "application/json":
         raise HTTPException(415, "send JSON, with Content-Type: application/json")
-    if request.url.query:
+    if request.scope["query_string"]:
         raise UsageError("options of a JSON request belong in its body, not in the address")
     try:
         return kind.model_validate_json(await request.body())

@@ -191,8 +191,9 @@ class JsonLines(logging.Formatter):
         """The line of a record; the fields of ``extra["data"]`` are part of the object."""
         moment = datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds")
         data = {"time": moment, "level": record.levelname.lower(), **getattr(record, "data", {})}
-        if record.getMessage() != data.get("event"):
-            data["message"] = record.getMessage()
+        message = record.getMessage()
+        if message != data.get("event"):
+            data["message"] = message
         if record.exc_info:
             data["exception"] = self.formatException(record.exc_info)
         return json.dumps(data, ensure_ascii=False)

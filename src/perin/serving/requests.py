@@ -211,7 +211,8 @@ def _words_in(unit: Unit) -> int:
     if unit.get("forms") is not None:
         return len(unit["forms"])
     text: str = unit.get("text") or ""
-    return len(text.split()) + sum(character >= "\u2e80" for character in text) // 2
+    spaceless = 0 if text.isascii() else sum(character >= "\u2e80" for character in text)
+    return len(text.split()) + spaceless // 2
 
 
 def described(

@@ -49,6 +49,7 @@ def configuration(app: FastAPI, settings: Settings) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=False,
         date_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE,
@@ -116,6 +117,9 @@ def _protocol(patience: float) -> type[asyncio.Protocol]:
 
 
 def _log_to(stream: Any) -> None:
+    # What a line of the log does not have need not be found out: the caller, the thread, the process.
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     for name, level in (("perin.serving", logging.INFO), ("uvicorn.error", logging.WARNING)):
