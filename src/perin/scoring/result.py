@@ -238,17 +238,16 @@ class Result:
     def macro(self, track: str | None = None) -> dict[str, dict[str, float]]:
         """The unweighted mean over the blocks (of one track) of precision, recall and F1 of each key.
 
-        Blocks without such items, such as labels in UCCA, don't count; 0 if there are none with them.
+        As in the tables of the shared task, a block without such items, such as UCCA without labels, counts 0.
         """
         tallies = [block.tallies for block in self.blocks if track in (None, block.track)]
-        means: dict[str, dict[str, float]] = {}
-        for key in self.metric.keys:
-            having = [each[key] for each in tallies if each[key].g or each[key].s]
-            means[key] = {
-                name: sum(getattr(each, attribute) for each in having) / max(1, len(having))
+        return {
+            key: {
+                name: sum(getattr(each[key], attribute) for each in tallies) / max(1, len(tallies))
                 for name, attribute in (("p", "precision"), ("r", "recall"), ("f", "f1"))
             }
-        return means
+            for key in self.metric.keys
+        }
 
     def as_json(self, *, per_graph: bool = False) -> dict[str, Any]:
         """The micro total under the keys that other programs read.
