@@ -28,7 +28,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 _BLOCK = re.compile(r"^( *)```(python|shell)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|^runs/|^ray$")
 _LONG = ("train", "serve", "package")
-_ELSEWHERE = re.compile(r"^import ray|\brun\.training\b", re.MULTILINE)
+_ELSEWHERE = re.compile(r"^import ray|^from perin\.learning\.run import", re.MULTILINE)
 """Python that needs a Ray cluster or trains for hours."""
 
 

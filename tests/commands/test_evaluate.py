@@ -156,7 +156,7 @@ def test_texts_that_can_not_be_parsed_count_as_missing(trained, write, capsys):
     ("arguments", "message"),
     [
         (["--output", "{folder}/none/out.mrp"], "there is no folder"),
-        (["--output", "{folder}/out.txt"], "can't guess the format"),
+        (["--output", "{folder}/out.txt"], "can't tell the format"),
         (["--output", "{folder}/out.amr"], "can't hold graphs of eds"),
         (["--output", "{folder}/gold.mrp"], "can't be both read and written"),
         (["--against", "{folder}/none.mrp"], "no such file"),

@@ -212,5 +212,5 @@ def test_a_graph_saves_itself_in_a_format_that_is_said(tmp_path):
     assert (tmp_path / "x").read_text().startswith("<svg")
     PARSED.save(tmp_path / "y", "eds")
     assert "ARG1" in (tmp_path / "y").read_text()
-    with pytest.raises(UsageError, match="can't guess the format"):
+    with pytest.raises(UsageError, match="can't tell the format"):
         PARSED.save(tmp_path / "z")

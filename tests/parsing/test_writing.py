@@ -250,7 +250,7 @@ def test_targets_that_can_not_be_written(parser, tmp_path):
         (tmp_path / "no" / "x.mrp", None, "there is no folder"),
         (tmp_path / "x.amr", None, "the format amr can't hold graphs of eds; write mrp"),
         (tmp_path / "x.clf", None, "the format drg can't hold graphs of eds; write mrp"),
-        (tmp_path / "x.xyz", None, "can't guess the format"),
+        (tmp_path / "x.xyz", None, "can't tell the format"),
         (tmp_path / "x.mrp", "xyz", "unknown format"),
     ):
         with pytest.raises(UsageError) as caught:
