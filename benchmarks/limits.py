@@ -19,6 +19,7 @@ from perin.learning.data import Split
 from perin.learning.run.evaluation import NULL_THRESHOLDS, choose_null_thresholds
 from perin.model import model_folder
 from perin.model.model import Model
+from perin.parsing.evaluation import dev_file
 
 
 def main() -> None:
@@ -34,7 +35,10 @@ def main() -> None:
     model = Model.load(model_folder(arguments.model))
     dev = {}
     for name in model.treebanks:
-        read = read_treebank(arguments.data / name / "dev.mrp.gz")
+        path = dev_file(arguments.data, name)
+        if path is None:
+            continue
+        read = read_treebank(path)
         dev[name] = Split(list(read.graphs[: arguments.limit]), list(read.sentences[: arguments.limit]))
     print(f"\n{'':<12}{'graphs':>7}" + "".join(f"{limit:>8.2f}" for limit in NULL_THRESHOLDS))
     for name, split in dev.items():
