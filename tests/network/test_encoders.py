@@ -155,6 +155,9 @@ def test_names_that_lead_nowhere(tmp_path, monkeypatch, bert_folder):
     with pytest.raises(ModelError, match=r"no config\.json"):
         encoders.read_config(tmp_path)
     (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(ModelError, match="contains no JSON object"):
+        encoders.read_config(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="what kind of encoder"):
         encoders.read_config(tmp_path)
     (tmp_path / "config.json").write_text("{")
