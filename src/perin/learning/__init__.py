@@ -131,7 +131,9 @@ class LearningSettings:
     longest: int = option(
         150, "leave out training sentences with more tokens than this (they are counted and listed)", **POSITIVE
     )
-    precision: Literal["no", "bf16"] = option("no", "mixed precision: bf16 is faster on a GPU, and on a CPU with AVX-512 BF16")
+    precision: Literal["no", "bf16"] = option(
+        "no", "mixed precision: bf16 is faster on a GPU, and on a CPU with AVX-512 BF16"
+    )
 
 
 @dataclass(frozen=True)
