@@ -5,7 +5,7 @@
 Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  Graphs that
 differ from those of the C code with as many bits are counted, and all are scored against those of the file.  --against
 compares this tree with another one (a clone whose C code is compiled), each with its own model of that name and its
-defaults: CPU time from text to graph, in turn, with the ratio of the medians.  --kernels prints where the time of this
+defaults: CPU time from text to graph and of the decoding in it, in turn, with the ratio of the medians.  --kernels prints where the time of this
 tree goes: each kind of step of the C code with its operations (a multiplication and an addition are two), and the parts
 in Python.
 """
@@ -67,7 +67,15 @@ print(json.dumps([1000 * spent / len(graphs), loaded[0] - started[0], loaded[1] 
 TWIN = r"""
 import json, resource, sys, time
 import perin
+from perin.frameworks.framework import Framework
 name, framework, texts, threads = json.loads(sys.argv[1])
+plain, decoding = Framework.decode, [0.0]
+def decode(*arguments, **options):
+    before = time.thread_time()
+    graph = plain(*arguments, **options)
+    decoding[0] += time.thread_time() - before
+    return graph
+Framework.decode = decode
 parser = perin.load(name, threads=threads)
 def spent():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -78,11 +86,12 @@ before = spent()
 for _ in range(20):
     parser.parse(short, framework, probabilities=False)
 alone = (spent() - before) / 20
-before, began = spent(), time.perf_counter()
+before, began, decoding[0] = spent(), time.perf_counter(), 0.0
 graphs = parser.parse(texts, framework, probabilities=False)
 clock = time.perf_counter() - began
 del parser
-print(json.dumps([1000 * (spent() - before) / len(graphs), 1000 * alone, 1000 * clock / len(graphs)]))
+count = len(graphs)
+print(json.dumps([1000 * each for each in ((spent() - before) / count, alone, clock / count, decoding[0] / count)]))
 """
 
 
@@ -98,7 +107,7 @@ def against(checkout: Path, name: str, framework: str, texts: list[str], threads
             command = [sys.executable, "-c", TWIN, request]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
             found[tree].append(json.loads(done.stdout))
-    titles = ("CPU ms a sentence", "one short one, CPU ms", "ms by the clock")
+    titles = ("CPU ms a sentence", "one short one, CPU ms", "ms by the clock", "decoding, CPU ms")
     print(f"\n{'':<12}" + "".join(f"{title:>24}{'range':>16}" for title in titles))
     middles = []
     for tree, runs in found.items():
@@ -106,7 +115,7 @@ def against(checkout: Path, name: str, framework: str, texts: list[str], threads
         middles.append([statistics.median(column) for column in columns])
         cells = (f"{statistics.median(each):>24.2f}{f'{min(each):.2f}-{max(each):.2f}':>16}" for each in columns)
         print(f"{tree:<12}" + "".join(cells))
-    ratios = (theirs / ours for ours, theirs in zip(*middles, strict=True))
+    ratios = (theirs / ours if ours else 0.0 for ours, theirs in zip(*middles, strict=True))
     print(f"{'ratio':<12}" + "".join(f"{ratio:>24.2f}{'':>16}" for ratio in ratios))
 
 
