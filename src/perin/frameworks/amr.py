@@ -18,6 +18,7 @@ AMR = Framework(
     numbers=True,
     has_flag=True,
     lexical_labels=r".+(-)\d\d",
+    words=r"(.+?)(?:-\d\d)?",
     owned=True,
     empty="amr-empty",
     constraints=framework_rules.AMR,
@@ -28,6 +29,7 @@ CHINESE_AMR = replace(
     AMR,
     anchoring=Anchoring(),
     rules=replace(AMR.rules, anchored=True),
+    words=None,
     constraints=framework_rules.CHINESE_AMR,
     mends=(),
 )

@@ -25,6 +25,7 @@ EDS = Framework(
     anchoring=Anchoring(required=True, continuous=True, trimmed=True),
     has_flag=True,
     lexical_labels=r"_.+?(_[a-z])(?:_.*)?",
+    words=r"_(.+?)(?:/.*)?_[a-z](?:_.*)?",
     owned=True,
     multilabel=False,
     least_joint=0.2,

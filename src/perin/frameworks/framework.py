@@ -61,6 +61,9 @@ class Framework:
     """Whether properties that the steps leave on nodes get a classifier each."""
     lexical_labels: str | None = None
     """A regular expression for labels made from words; its group is their kind, for example the part of speech."""
+    words: str | None = None
+    """A regular expression for labels in the sentence's language; its group are their words, which count for little if
+    no dictionary has them."""
     lexical: tuple[str, ...] = ()
     """Properties that a lexicon lists by label."""
     multilabel: bool = True
@@ -154,7 +157,8 @@ class Framework:
         if not len(prediction):
             return self.empty_graph(bare)
         flags = choose_flags(prediction.properties, len(prediction), owned=self.owned)
-        labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence))
+        words = self.words if constraints else None
+        labelling = Labelling.of(vocabulary.rules, vocabulary.translated(sentence), words)
         nodes = NodeChoice(prediction, labelling, flags, self.anchoring).nodes(self.required, self.unique)
         book = rulebook(self, vocabulary) if constraints else None
         if book is not None:

@@ -44,6 +44,7 @@ PTG = _Ptg(
     anchoring=Anchoring(trimmed=True),
     has_tops=False,
     has_classes=True,
+    words=r"(.+)",
     lexical=("frame",),
     multilabel=False,
     has_attributes=True,

@@ -24,6 +24,7 @@ UMR = Framework(
     has_flag=True,
     owned=True,
     has_classes=True,
+    words=r"(.+)",
     lexical=(SENSE,),
     empty="event",
     constraints=framework_rules.UMR,

@@ -186,6 +186,11 @@ class RuleSet:
         return (anchor for anchor in range(len(forms)) if self._yields(number, label, forms[anchor:], lemmas[anchor:]))
 
     @cached_property
+    def absolute_labels(self) -> frozenset[str]:
+        """The labels of absolute rules."""
+        return frozenset(rule.label for rule in self.rules if isinstance(rule, AbsoluteRule))
+
+    @cached_property
     def _index(self) -> AffixIndex:
         return AffixIndex(self.rules)
 

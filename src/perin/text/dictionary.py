@@ -53,6 +53,19 @@ def _english_rows() -> dict[str, str]:
     return rows
 
 
+@lru_cache(maxsize=1 << 14)
+def is_word(text: str, language: str) -> bool:
+    """Whether a dictionary or the list of function words has a word, in any case; numbers are words.
+
+    >>> is_word("constrict", "eng"), is_word("constricte", "eng")
+    (True, False)
+    """
+    low = text.lower()
+    if low in _FUNCTION_WORDS[language] or any(character.isdigit() for character in text):
+        return True
+    return bool(english_readings(low)) if language == "eng" else dictionary_lemma(text, language) is not None
+
+
 def word_forms(language: str) -> list[str]:
     """The forms in the dictionary of a language, each also with a capital, as at the beginning of a sentence."""
     if language == "zho":
