@@ -5,9 +5,9 @@
 Each way runs in a process of its own on one core; several rounds in turn, of which the fastest counts.  Graphs that
 differ from those of the C code with as many bits are counted, and all are scored against those of the file.  --against
 compares this tree with another one (a clone whose C code is compiled), each with its own model of that name and its
-defaults: CPU time from text to graph and of the decoding in it, in turn, with the ratio of the medians.  --kernels prints where the time of this
-tree goes: each kind of step of the C code with its operations (a multiplication and an addition are two), and the parts
-in Python.
+defaults: CPU time from text to graph and of the decoding in it, in turn, with the ratio of the medians.  --kernels
+prints where the time of this tree goes: each kind of step of the C code with its operations (a multiplication and an
+addition are two), and the parts in Python.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from perin.text import tokenize
-from perin.text.dictionary import content_words
+from perin.text.dictionary import content_words, is_word
 from perin.text.languages import identify
 
 
@@ -56,3 +56,16 @@ def test_no_treebank_is_taken_for_another_language(shared, treebank):
 )
 def test_content_words(language, text, words):
     assert [token.form for token in content_words(tokenize(text, language))] == words
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "others"),
+    [
+        ("eng", "constrict persuaded sales Every every a 1990s", "constricte exhibi s t passenge"),
+        ("deu", "gingen Haus und 3.", "gingenen hausx"),
+        ("ces", "hrát umísťovat kočka se", "mocihrát umísťujt býtřídit"),
+    ],
+)
+def test_words_of_dictionaries(language, words, others):
+    assert [word for word in words.split() if not is_word(word, language)] == []
+    assert [word for word in others.split() if is_word(word, language)] == []

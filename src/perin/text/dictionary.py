@@ -61,6 +61,8 @@ def is_word(text: str, language: str) -> bool:
     (True, False)
     """
     low = text.lower()
+    if language == "eng" and len(low) == 1 and low.isalpha():
+        return low in "aio"  # the dictionary and the list have letters and clitics besides
     if low in _FUNCTION_WORDS[language] or any(character.isdigit() for character in text):
         return True
     return bool(english_readings(low)) if language == "eng" else dictionary_lemma(text, language) is not None

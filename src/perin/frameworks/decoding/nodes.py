@@ -32,29 +32,25 @@ _NO_WORD = 0.01
 _TINY = float(np.finfo(np.float32).tiny)
 
 
-@dataclass(frozen=True)
 class Spelling:
-    """Which labels are spelled like words: those of absolute rules, of the sentence's words and of a dictionary's."""
+    """Which labels of a sentence's nodes are spelled like words.
 
-    pattern: re.Pattern[str]
-    """Matches a label; its group are the words."""
-    labels: frozenset[str]
-    words: frozenset[str]
-    """The sentence's forms and lemmas in lower case."""
-    language: str
+    ``pattern``: see :attr:`~perin.frameworks.framework.Framework.words`.  ``labels``: those of absolute rules.
+    """
 
-    @classmethod
-    def of(cls, pattern: str, rules: RuleSet, sentence: Sentence) -> Spelling:
-        """For a sentence; ``pattern``: see :attr:`~perin.frameworks.framework.Framework.words`."""
-        words = (word.lower() for token in sentence.tokens for word in (token.form, token.lemma))
-        return cls(re.compile(pattern), rules.absolute_labels, frozenset(words), sentence.language or "eng")
+    def __init__(self, pattern: str, labels: frozenset[str], sentence: Sentence) -> None:
+        self._pattern = re.compile(pattern)
+        self._labels = labels
+        self._words = {word.lower() for token in sentence.tokens for word in (token.form, token.lemma)}
+        self._language = sentence.language or "eng"
 
     def is_wrong(self, label: str) -> bool:
-        """Whether some word of the label is none."""
-        found = None if label in self.labels else self.pattern.fullmatch(label)
-        if found is None or found[1].lower() in self.words:
+        """Whether some word of the label is neither in the sentence nor in a dictionary."""
+        found = None if label in self._labels else self._pattern.fullmatch(label)
+        if found is None or found[1].lower() in self._words:
             return False
-        return not all(part.lower() in self.words or is_word(part, self.language) for part in _WORDS.findall(found[1]))
+        parts = _WORDS.findall(found[1])
+        return not all(part.lower() in self._words or is_word(part, self._language) for part in parts)
 
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -76,7 +72,7 @@ class Labelling:
     def of(cls, rules: RuleSet, sentence: Sentence, words: str | None = None) -> Labelling:
         """The labelling of a sentence whose lemmas are translated already; ``words``: the pattern of its spelling."""
         forms = tuple(token.form for token in sentence.tokens)
-        spelling = Spelling.of(words, rules, sentence) if words else None
+        spelling = Spelling(words, rules.absolute_labels, sentence) if words else None
         return cls(rules, forms, tuple(token.lemma for token in sentence.tokens), spelling=spelling)
 
     def from_token(self, ranking: Ranking, node: int, token: int, *, value: bool) -> tuple[str, float] | None:
@@ -140,9 +136,9 @@ class Ranking:
         """
         if not self._first:
             return None
-        if self._sure[node] and (label := label_of(self._first[node])) is not None:
-            if is_wrong is None or not is_wrong(label):
-                return label, self._likely[node]
+        label = label_of(self._first[node]) if self._sure[node] else None
+        if label is not None and (is_wrong is None or not is_wrong(label)):
+            return label, self._likely[node]
         totals = self._totals(node, label_of)
         if not totals:
             return None
