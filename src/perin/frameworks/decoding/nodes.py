@@ -323,7 +323,8 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
     """
     count = len(prediction)
     presence = prediction.presence.copy()
-    pairs = np.arange(count * count).reshape(count, count)  # whose scores each pair gets
+    own = np.arange(count * count).reshape(count, count)
+    pairs = own.copy()  # whose scores each pair gets
     tops = None if prediction.tops is None else prediction.tops.copy()
     for twin, kept in gone.items():
         if tops is not None:
@@ -335,17 +336,22 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
             np.copyto(table[:, kept], table[:, twin], where=back)
     stay = [node for node in range(count) if node not in gone]
     rows = np.array(stay)
-    square = rows[:, None], rows
-    sources, targets = np.divmod(pairs[square], count)
-    attributes = prediction.edge_attributes
+    moved = np.nonzero((pairs != own)[rows][:, rows])
+    origins = np.divmod(pairs[rows][:, rows][moved], count)
+
+    def of_pairs(scores: Scores) -> Scores:
+        left = scores[rows][:, rows]
+        left[moved] = scores[origins]
+        return left
+
     smaller = replace(
         prediction,
         labels=prediction.labels[rows],
         accepted=prediction.accepted[rows],
-        presence=presence[square],
-        edge_labels=prediction.edge_labels[sources, targets],
+        presence=presence[rows][:, rows],
+        edge_labels=of_pairs(prediction.edge_labels),
         anchors=None if prediction.anchors is None else prediction.anchors[rows],
-        edge_attributes=None if attributes is None else attributes[sources, targets],
+        edge_attributes=None if prediction.edge_attributes is None else of_pairs(prediction.edge_attributes),
         properties=None if prediction.properties is None else prediction.properties[rows],
         property_classes={name: scores[rows] for name, scores in prediction.property_classes.items()},
         tops=None if tops is None else tops[rows],
