@@ -11,7 +11,8 @@ from tokenizers import Tokenizer
 from perin.errors import ModelError
 from perin.network import encoders as pruning
 from perin.network.encoders import read_config
-from perin.network.inputs import SubwordTokenizer, overlaps, windows
+from perin.network.inputs import SubwordTokenizer, encoder_text, overlaps, windows
+from perin.text import tokenize
 
 
 @st.composite
@@ -160,3 +161,21 @@ def test_other_vocabularies_are_kept_whole(bert_folder, electra_folder, tmp_path
     assert not pruning.can_be_pruned(tmp_path)
     with pytest.raises(ModelError, match="not of the kind"):
         pruning.write_pruned(bert_folder, tmp_path, {5})
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "read"),
+    [
+        ("zho", "我不饿。", "我 不 饿 。"),
+        ("zho", "他 没有 书 。", "他 没有 书 。"),
+        ("zho", "  我们在北京看书。他走了", "我们 在 北京 看书 。 他 走 了"),
+        ("zho", "书", "书"),
+        ("zho", "", ""),
+        ("eng", "don't-touch(me)", "don't-touch(me)"),
+    ],
+)
+def test_the_encoder_reads_chinese_with_spaces(language, text, read):
+    sentence = tokenize(text, language)
+    found, spans = encoder_text(sentence)
+    assert found == read
+    assert [found[start:end] for start, end in spans] == [text[token.start : token.end] for token in sentence.tokens]

@@ -217,6 +217,28 @@ class InputBatch:
     """What predictions are about; training needs no sentences."""
 
 
+def encoder_text(sentence: Sentence) -> tuple[str, list[tuple[int, int]]]:
+    """What the encoder reads, and the character range of each token in it.
+
+    That is the sentence's text, but a Chinese one without spaces gets a space after each token: all texts of Chinese
+    treebanks have them, and subwords would go across the borders of tokens otherwise.
+
+    >>> from perin.contract import Token
+    >>> tokens = (Token("我", "我", 0, 1), Token("不", "不", 1, 2), Token("饿", "饿", 2, 3))
+    >>> encoder_text(Sentence("我不饿", tokens, language="zho"))
+    ('我 不 饿', [(0, 1), (2, 3), (4, 5)])
+    """
+    spans = [(token.start, token.end) for token in sentence.tokens]
+    if sentence.language != "zho":
+        return sentence.text, spans
+    touching = sum(end == start for (_, end), (start, _) in itertools.pairwise(spans))
+    if 2 * touching < len(spans) - 1 or len(spans) < 2:
+        return sentence.text, spans
+    starts = itertools.accumulate((end - start + 1 for start, end in spans[:-1]), initial=0)
+    text = " ".join(sentence.text[start:end] for start, end in spans)
+    return text, [(at, at + end - start) for at, (start, end) in zip(starts, spans, strict=True)]
+
+
 class Preparation:
     """Turns sentences into the network's input; needs the encoder's tokenizer, not its weights."""
 
@@ -237,8 +259,8 @@ class Preparation:
         """Prepare some sentences; many at once are faster than one by one."""
         split: list[tuple[Ints, Ints, Ints]] | list[None] = [None] * len(sentences)
         if self.tokenizer is not None:
-            spans = [[(token.start, token.end) for token in sentence.tokens] for sentence in sentences]
-            split = self.tokenizer([sentence.text for sentence in sentences], spans)
+            texts = list(map(encoder_text, sentences))
+            split = self.tokenizer([text for text, _ in texts], [spans for _, spans in texts])
         return [
             SentenceInput(
                 tokens=len(sentence),
