@@ -2,8 +2,8 @@
 
     python benchmarks/chinese.py [--data ../shared/data] [--limit N]
 
-The dev sentences are parsed as they are, with the treebank's spaces; without spaces; and without spaces in the encoder's
-input, either.  Smatch without anchors, because these are other characters of other texts.
+The dev sentences are parsed as they are, with the treebank's spaces; without spaces; and without spaces in the
+encoder's input, either.  Smatch without anchors, because these are other characters of other texts.
 """
 
 from __future__ import annotations

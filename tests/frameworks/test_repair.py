@@ -17,7 +17,7 @@ from perin.contract import Sentence, Token
 from perin.contract.heads import Prediction
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.repair import assign_labels, choose_roles
-from perin.frameworks.decoding.structure import Structure
+from perin.frameworks.decoding.structure import Structure, one_family, one_way
 from perin.frameworks.roundtrip import assign_queries, oracle_prediction
 from perin.frameworks.rulebook import Rulebook, cost
 from perin.graphs.framework_rules import broken
@@ -133,6 +133,54 @@ def test_twins_become_one_node_with_the_edges_of_both(samples: dict[str, Any]) -
     assert len(graph) == len(sample.graph)
     (bark_node,) = (node for node in graph.nodes if node.label == "_bark_v_1")
     assert [graph.node(edge.target).label for edge in graph.outgoing(bark_node.id)] == ["named"]
+
+
+def test_of_two_edges_in_opposite_directions_the_weaker_goes(samples: dict[str, Any]) -> None:
+    sample = samples["eds"]
+    prediction = perfect(sample)
+    graph = sample.framework.decode(prediction, sample.vocabulary)
+    edge = next(edge for edge in graph.edges if edge.label == "ARG1")
+    presence, labels = prediction.presence.copy(), prediction.edge_labels.copy()
+    presence[edge.target, edge.source] = 0.8
+    labels[edge.target, edge.source] = labels[edge.source, edge.target]
+    scores = replace(prediction, presence=presence, edge_labels=labels)
+    back = (edge.target, edge.source)
+    free = sample.framework.decode(scores, sample.vocabulary, constraints=False)
+    assert back in set(map(_ends, free.edges))
+    obeying = sample.framework.decode(scores, sample.vocabulary)
+    assert {_ends(each) for each in obeying.edges} == {_ends(each) for each in graph.edges}
+
+
+def _ends(edge: Any) -> tuple[int, int]:
+    return edge.source, edge.target
+
+
+def test_the_weaker_direction_stays_if_it_is_worth_its_price() -> None:
+    presence = np.array([[0, 0.9, 0.7], [0.8, 0, 0], [0, 0, 0]], dtype=np.float32)
+    edge_labels = np.ones((3, 3, 1), dtype=np.float32)
+    prediction = Prediction(_long_sentence(["a"]), 3, np.ones((3, 2)), np.arange(3), presence, edge_labels)
+    edges = np.array([[0, 1], [0, 2], [1, 0]])
+    structure = Structure(np.ones(3, dtype=np.bool_), edges, np.arange(3), None)
+    assert one_way(structure, prediction, 10.0).edges.tolist() == [[0, 1], [0, 2]]
+    assert one_way(structure, prediction, 10.0).attributes.tolist() == [0, 1]
+    assert one_way(structure, prediction, 1.0).edges.tolist() == edges.tolist()
+
+
+def test_units_have_the_labels_of_their_most_probable_family() -> None:
+    """Alone, the edge to node 2 is rather a C; beside a sure P it is an A.  What has attributes does not count."""
+    names = ["A", "P", "C", "F"]
+    families = [np.array([True, True, False, True]), np.array([False, False, True, True])]
+    edge_labels = np.zeros((4, 4, 4), dtype=np.float32)
+    edge_labels[0, 1] = [0.0, 0.95, 0.05, 0.0]
+    edge_labels[0, 2] = [0.4, 0.0, 0.6, 0.0]
+    edge_labels[0, 3] = [0.0, 0.0, 1.0, 0.0]
+    prediction = Prediction(
+        _long_sentence(["a"]), 4, np.ones((4, 2)), np.arange(4), np.ones((4, 4), dtype=np.float32), edge_labels
+    )
+    structure = Structure(np.ones(4, dtype=np.bool_), np.array([[0, 1], [0, 2], [0, 3]]), np.array([0, 0, 1]), None)
+    found = one_family(prediction, structure, families).edge_labels
+    assert [names[found[0, node].argmax()] for node in (1, 2, 3)] == ["P", "A", "C"]
+    assert edge_labels[0, 2].argmax() == 2
 
 
 def test_what_gold_breaks_is_kept_where_the_network_is_sure(samples: dict[str, Any]) -> None:

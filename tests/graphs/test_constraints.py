@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perin.graphs import Anchor, Edge, Graph, Node, Property, findings, load
-from perin.graphs.constraints import Anchored, Apart, Disjoint, Needs, NoTwins, Roles, Unique, view
+from perin.graphs.constraints import Anchored, Apart, Disjoint, Families, Needs, NoTwins, OneWay, Roles, Unique, view
 from perin.graphs.framework_rules import RELATION_NODE, RULES, broken
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -135,6 +135,30 @@ def test_arguments_of_amr_leave_frames() -> None:
     nodes, edges = (Node(0, "person"), Node(1, "love-01")), (Edge(0, 1, "ARG1"),)
     said = [message for _, message in broken(Graph("1", "amr", nodes=nodes, edges=edges, tops=(0,)))]
     assert said == ["node 0 (person) can't have ARG1"]
+
+
+def test_two_nodes_are_linked_in_one_direction() -> None:
+    back = with_edges(Edge(11, 12, "ARG2"))
+    assert list(OneWay().violations(view(GRAPH))) == []
+    assert list(OneWay().violations(view(back))) == ["nodes 11 and 12 have roles of each other"]
+    assert list(OneWay().violations(view(with_edges(Edge(11, 12, "ARG2-of", normal="ARG2"))))) == []
+    assert OneWay().cases(view(back)) == OneWay().cases(view(GRAPH))
+
+
+def test_the_units_below_a_unit_are_of_one_family() -> None:
+    remote = (Property("remote", True),)
+
+    def unit(*labels: str, attributes: tuple[Property, ...] = ()) -> list[str]:
+        nodes = tuple(Node(number) for number in range(len(labels) + 1))
+        edges = [Edge(0, number, label) for number, label in enumerate(labels, start=1)]
+        edges[-1] = replace(edges[-1], attributes=attributes)
+        graph = Graph("1", "ucca", "eng", 1, nodes=nodes, edges=tuple(edges), tops=(0,))
+        return [message for rule, message in broken(graph) if isinstance(rule, Families)]
+
+    assert unit("A", "P", "D", "F", "U", "R") == unit("H", "L", "U") == unit("C", "E", "F", "Q") == []
+    assert unit("A", "P", "C") == ["node 0 () has A and C side by side"]
+    assert unit("H", "P") == ["node 0 () has H and P side by side"]
+    assert unit("A", "P", "C", attributes=remote) == []
 
 
 def test_relation_nodes_are_roles() -> None:

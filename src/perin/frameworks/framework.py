@@ -20,7 +20,7 @@ from perin.frameworks.decoding.nodes import (
     merge_twins,
 )
 from perin.frameworks.decoding.repair import choose_roles
-from perin.frameworks.decoding.structure import Structure, choose_edge_labels, free_structure
+from perin.frameworks.decoding.structure import Structure, choose_edge_labels, free_structure, one_family, one_way
 from perin.frameworks.encoding import Anchoring
 from perin.frameworks.rulebook import Rulebook, rulebook
 from perin.frameworks.steps import Step
@@ -165,6 +165,10 @@ class Framework:
             prediction, nodes = self.readings(prediction, nodes, book)
         allowed = self.allowed(nodes)
         structure = self.structure(prediction, vocabulary, nodes, allowed, book)
+        if book is not None and book.return_cost and structure.labels is None:
+            structure = one_way(structure, prediction, book.return_cost)
+        if book is not None and book.families and len(structure.edges):
+            prediction = one_family(prediction, structure, book.families)
         labels = self._edge_labels(prediction, vocabulary, structure) if structure.labels is None else structure.labels
         properties = choose_properties(prediction.property_classes, nodes.labels, vocabulary)
         if book is not None:

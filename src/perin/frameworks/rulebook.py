@@ -22,9 +22,11 @@ from perin.graphs.constraints import (
     Connected,
     Constraint,
     Coordination,
+    Families,
     Members,
     Needs,
     NoTwins,
+    OneWay,
     Roles,
     Unique,
     constant,
@@ -200,6 +202,10 @@ class Rulebook:
         self.has_markers = any(self.is_marker)
         mended = {rule for mend in framework.mends for rule in mend.rules}
         self._rules = [rule for rule in framework.constraints if rule not in mended]
+        self.families: list[Bools] = []
+        """[L] each: the labels that may be beside each other."""
+        self.return_cost = 0.0
+        """The cost of an edge between two nodes that are linked in the other direction."""
         self.twin_cost, self._twins = 0.0, [rule for rule in self._rules if isinstance(rule, NoTwins)]
         once = {False: np.zeros(size), True: np.zeros(size)}
         self.apart: list[tuple[Bools, Bools, float]] = []
@@ -212,6 +218,11 @@ class Rulebook:
                 self.least_joint = rule.rate / (1 + rule.rate)
             elif isinstance(rule, NoTwins):
                 self.twin_cost = cost(rule.rate)
+            elif isinstance(rule, Families):
+                masks = [self._mask(pattern) for pattern in rule.families]
+                self.families = [mask | ~np.any(masks, axis=0) for mask in masks]
+            elif isinstance(rule, OneWay):
+                self.return_cost = cost(rule.rate)
         self.once = once
         """By direction (incoming or not), [L]: the cost of a second role of each label."""
         self.once_out, self.once_in = once[False].tolist(), once[True].tolist()

@@ -144,6 +144,47 @@ class Needs(Rule):
 
 
 @dataclass(frozen=True)
+class OneWay(Rule):
+    """Roles link two nodes in one direction only."""
+
+    def cases(self, view: View) -> int:
+        """How many pairs of nodes are linked."""
+        return len({frozenset(role[:2]) for role in view.roles})
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each pair that is linked both ways."""
+        links = {role[:2] for role in view.roles}
+        for source, target in sorted(links):
+            if source < target and (target, source) in links:
+                yield f"nodes {view.ids[source]} and {view.ids[target]} have roles of each other"
+
+
+@dataclass(frozen=True)
+class Families(Rule):
+    """The roles that leave a node are of one family; those that no pattern matches, or with attributes, go with all."""
+
+    families: tuple[str, ...] = ()
+
+    def cases(self, view: View) -> int:
+        """How many nodes have a role of some family."""
+        return len(self._own(view))
+
+    def _own(self, view: View) -> dict[int, dict[int, str]]:
+        own: dict[int, dict[int, str]] = defaultdict(dict)
+        for source, _, label, marks in view.roles:
+            for number, pattern in enumerate(self.families):
+                if not marks and matches(pattern, label):
+                    own[source].setdefault(number, label)
+        return own
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each node with roles of several families."""
+        for node, labels in self._own(view).items():
+            if len(labels) > 1:
+                yield f"node {view.ids[node]} ({view.labels[node]}) has {' and '.join(labels.values())} side by side"
+
+
+@dataclass(frozen=True)
 class Apart(Rule):
     """No node has roles of both kinds of labels."""
 
@@ -404,7 +445,20 @@ class Members(Rule):
 
 
 Constraint: TypeAlias = (
-    Connected | Roles | Unique | Needs | Apart | Implies | Disjoint | Anchored | NoTwins | Tree | Coordination | Members
+    Connected
+    | Roles
+    | Unique
+    | Needs
+    | OneWay
+    | Families
+    | Apart
+    | Implies
+    | Disjoint
+    | Anchored
+    | NoTwins
+    | Tree
+    | Coordination
+    | Members
 )
 
 

@@ -16,10 +16,12 @@ from perin.graphs.constraints import (
     Constraint,
     Coordination,
     Disjoint,
+    Families,
     Implies,
     Members,
     Needs,
     NoTwins,
+    OneWay,
     Roles,
     Tree,
     Unique,
@@ -59,6 +61,7 @@ AMR: tuple[Constraint, ...] = (
     Roles(0.0005, except_for(r"op\d*"), source=except_for("name")),
     Roles(0.0005, r"(?i:arg)\d", source=FRAME),
     STRING_ARGUMENTS,
+    OneWay(0.0003),
     NoTwins(0.001, r"(.+?)(?:-\d\d)?"),
 )
 
@@ -84,6 +87,7 @@ BOUND_NOUNS = Needs(0.0001, _NOUN, "BV", incoming=True)
 EDS: tuple[Constraint, ...] = (
     Connected(0.003),
     BOUND_NOUNS,
+    OneWay(0.00001),
     Unique(0.0, ANY),
     Unique(0.00003, "BV", incoming=True),
     Needs(0.0002, _QUANTIFIER, "BV"),
@@ -168,7 +172,15 @@ PTG: tuple[Constraint, ...] = (
 CZECH_PTG = tuple(replace(rule, rate=0.0005) if isinstance(rule, Unique) and rule.rate > 0.01 else rule for rule in PTG)
 """No gold node has two of the same argument; in English, one in twenty has."""
 
-UCCA: tuple[Constraint, ...] = (Connected(), Disjoint(), Anchored(), Unique(0.0, "P|S"), Apart(0.0, "P", "S"))
+UCCA: tuple[Constraint, ...] = (
+    Connected(),
+    Disjoint(),
+    Anchored(),
+    Unique(0.0, "P|S"),
+    Apart(0.0, "P", "S"),
+    Families(0.0005, ("H|L", "A|P|S|D|T|G", "C|E|Q|N")),
+)
+"""A unit links scenes, is a scene, or has a centre; functions, relators and punctuation are anywhere."""
 
 CHINESE_AMR = tuple(rule for rule in AMR if "name" not in repr(rule))
 """Chinese names are no nodes of their own."""
@@ -176,6 +188,7 @@ CHINESE_AMR = tuple(rule for rule in AMR if "name" not in repr(rule))
 CZECH_UMR: tuple[Constraint, ...] = (
     Connected(),
     COORDINATED,
+    OneWay(0.001),
     Unique(0.002, r"ARG\d"),
     Unique(0.0002, r"op\d+|aspect|modal-strength|refer-number|refer-person|polarity|mode|quant|effect"),
     NoTwins(0.001, r"(.+?)(?:-\d+)?"),
@@ -198,6 +211,7 @@ UMR: tuple[Constraint, ...] = (
     Roles(0.0005, r"op\d+", target=CONSTANT, of="name"),
     Roles(0.0002, except_for(r"op\d*"), source=except_for("name")),
     STRING_ARGUMENTS,
+    OneWay(0.008),
     NoTwins(0.01, r"(.+?)(?:-\d\d)?"),
 )
 

@@ -340,7 +340,7 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
     origins = np.divmod(pairs[rows][:, rows][moved], count)
 
     def of_pairs(scores: Scores) -> Scores:
-        left = scores[rows][:, rows]
+        left: Scores = scores[rows][:, rows]
         left[moved] = scores[origins]
         return left
 

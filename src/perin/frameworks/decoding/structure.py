@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,40 @@ def free_structure(
         edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
     pairs = np.argwhere(edges)
     return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
+
+
+def one_way(structure: Structure, prediction: Prediction, price: float) -> Structure:
+    """Without the weaker one of two edges between the same nodes, unless its log odds are worth the price."""
+    sources, targets = structure.edges.T
+    taken = np.zeros(prediction.presence.shape, dtype=np.bool_)
+    taken[sources, targets] = True
+    both = (taken & taken.T)[sources, targets]
+    if not both.any():
+        return structure
+    there, back = prediction.presence[sources, targets], prediction.presence[targets, sources]
+    odds = np.log(np.maximum(there, _SMALLEST)) - np.log(np.maximum(1 - there, _SMALLEST))
+    weaker = (there < back) | ((there == back) & (sources > targets))
+    left = ~(both & weaker & (odds < price))
+    return replace(structure, edges=structure.edges[left], attributes=structure.attributes[left])
+
+
+def one_family(prediction: Prediction, structure: Structure, families: list[Bools]) -> Prediction:
+    """Without the labels, of edges that have no attributes, that are not of their source's most probable family.
+
+    ``families``: [L] each, the labels that may be beside each other.
+    """
+    plain = structure.edges[structure.attributes == 0]
+    sources, targets = plain.T
+    scores = prediction.edge_labels[sources, targets]
+    logarithms = np.log(np.maximum(scores, _SMALLEST))
+    gains = np.zeros((len(structure.keep), len(families)))
+    np.add.at(gains, sources, np.stack([logarithms[:, labels].max(axis=1) for labels in families], axis=1))
+    edge_labels = prediction.edge_labels.copy()
+    edge_labels[sources, targets] = np.where(np.stack(families)[gains.argmax(axis=1)[sources]], scores, 0)
+    return replace(prediction, edge_labels=edge_labels)
+
+
+_SMALLEST = 1e-9
 
 
 def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None = None) -> Ints:
