@@ -170,6 +170,36 @@ def test_relation_nodes_are_roles() -> None:
     assert errors(graph) == ["node 1 (see.v.01) has @Agent 2 times"]
 
 
+@pytest.mark.parametrize(
+    ("role", "value", "sound"),
+    [
+        ("MonthOfYear", '"5"', True),
+        ("MonthOfYear", '"mai"', False),
+        ("DayOfMonth", '"now"', False),
+        ("ClockTime", '"20:30"', True),
+        ("ClockTime", '"late"', False),
+        ("YearOfCentury", '"?"', True),
+        ("EQU", '"now"', False),
+        ("TAB", '"now"', True),
+    ],
+)
+def test_times_of_drg(role: str, value: str, sound: bool) -> None:
+    """A time that precedes now is not now; months and days are numbers."""
+    labels = (None, "time.n.08", '"now"', value, "TPR", role)
+    links = [(0, 1, "in"), (0, 4, "in"), (0, 5, "in"), (1, 4, None), (4, 2, None), (1, 5, None), (5, 3, None)]
+    graph = Graph(
+        "1",
+        "drg",
+        "eng",
+        2,
+        nodes=tuple(Node(number, label) for number, label in enumerate(labels)),
+        edges=tuple(Edge(*link) for link in links),
+        tops=(0,),
+    )
+    assert [message for rule, message in broken(graph) if not rule.rate] == [] or not sound
+    assert any(role in message for rule, message in broken(graph) if not rule.rate) != sound
+
+
 def test_each_kind_counts_its_cases() -> None:
     seen = view(GRAPH)
     assert Unique(0, "ARG1|BV").cases(seen) == 2

@@ -149,6 +149,9 @@ DRG: tuple[Constraint, ...] = (
     Needs(0.0, _CONCEPT, "in", incoming=True),
     Unique(0.0, f"@({'|'.join(sorted(UNIQUE_RELATIONS))})"),
     Unique(0.003, "@(Patient|Experiencer|Co-Theme|Theme|Stimulus|Quantity|Unit|Location|Name|Time|TPR|EQU)"),
+    Roles(0.0, "@(MonthOfYear|DayOfMonth)", target=r'"\d+"'),
+    Roles(0.0, "@(ClockTime|YearOfCentury)", target=r'"[\d?\'].*"'),
+    Apart(0.0, "@TPR", "@EQU"),
     NoTwins(0.001, r"(.+)\.[a-z]\.\d+"),
 )
 
