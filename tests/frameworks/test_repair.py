@@ -183,6 +183,17 @@ def test_units_have_the_labels_of_their_most_probable_family() -> None:
     assert edge_labels[0, 2].argmax() == 2
 
 
+def test_families_that_a_vocabulary_lacks_are_none(samples: dict[str, Any]) -> None:
+    sample = samples["ucca"]
+    for labels, families in (
+        (("A", "F"), [[True, True]]),
+        (("F", "U"), []),
+        (("A", "C"), [[True, False], [False, True]]),
+    ):
+        book = Rulebook(sample.framework, replace(sample.vocabulary, edge_labels=labels))
+        assert [mask.tolist() for mask in book.families] == families
+
+
 def test_what_gold_breaks_is_kept_where_the_network_is_sure(samples: dict[str, Any]) -> None:
     """A soft rule has a price, and a faultless prediction pays it."""
     assert 0 < cost(0.001) < -np.log(1e-9) < cost(0.0)

@@ -220,7 +220,8 @@ class Rulebook:
                 self.twin_cost = cost(rule.rate)
             elif isinstance(rule, Families):
                 masks = [self._mask(pattern) for pattern in rule.families]
-                self.families = [mask | ~np.any(masks, axis=0) for mask in masks]
+                neutral = ~np.any(masks, axis=0)
+                self.families = [mask | neutral for mask in masks if mask.any()]
             elif isinstance(rule, OneWay):
                 self.return_cost = cost(rule.rate)
         self.once = once

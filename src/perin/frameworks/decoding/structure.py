@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
 
+_SMALLEST = 1e-9
+
 # The most probable set of edges, connected or with few parts.
 
 
@@ -146,9 +148,6 @@ def one_family(prediction: Prediction, structure: Structure, families: list[Bool
     edge_labels = prediction.edge_labels.copy()
     edge_labels[sources, targets] = np.where(np.stack(families)[gains.argmax(axis=1)[sources]], scores, 0)
     return replace(prediction, edge_labels=edge_labels)
-
-
-_SMALLEST = 1e-9
 
 
 def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None = None) -> Ints:
