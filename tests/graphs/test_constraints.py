@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from perin.graphs import Anchor, Edge, Graph, Node, Property, findings, load
-from perin.graphs.constraints import Anchored, Apart, Disjoint, Families, Needs, NoTwins, OneWay, Roles, Unique, view
+from perin.graphs.constraints import (
+    Anchored,
+    Apart,
+    Disjoint,
+    Families,
+    Needs,
+    NoTwins,
+    OneRole,
+    OneWay,
+    Roles,
+    Unique,
+    view,
+)
 from perin.graphs.framework_rules import RELATION_NODE, RULES, broken
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -143,6 +155,14 @@ def test_two_nodes_are_linked_in_one_direction() -> None:
     assert list(OneWay().violations(view(back))) == ["nodes 11 and 12 have roles of each other"]
     assert list(OneWay().violations(view(with_edges(Edge(11, 12, "ARG2-of", normal="ARG2"))))) == []
     assert OneWay().cases(view(back)) == OneWay().cases(view(GRAPH))
+
+
+def test_two_nodes_have_one_role() -> None:
+    twice = with_edges(Edge(12, 11, "ARG2"))
+    assert list(OneRole().violations(view(GRAPH))) == []
+    assert list(OneRole().violations(view(twice))) == ["node 11 is both ARG1 and ARG2 of node 12"]
+    assert list(OneRole().violations(view(with_edges(Edge(11, 12, "ARG2"))))) == []
+    assert OneRole().cases(view(twice)) == OneRole().cases(view(GRAPH))
 
 
 def test_the_units_below_a_unit_are_of_one_family() -> None:

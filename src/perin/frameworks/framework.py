@@ -169,7 +169,9 @@ class Framework:
             structure = one_way(structure, prediction, book.return_cost)
         if book is not None and book.families and len(structure.edges):
             prediction = one_family(prediction, structure, book.families)
-        labels = self._edge_labels(prediction, vocabulary, structure) if structure.labels is None else structure.labels
+        labels = structure.labels
+        if labels is None:
+            labels = self._edge_labels(prediction, vocabulary, structure, book)
         properties = choose_properties(prediction.property_classes, nodes.labels, vocabulary)
         if book is not None:
             traits = book.traits(nodes)
@@ -230,10 +232,13 @@ class Framework:
         least_joint = self.least_joint if book is None else 0.5
         return free_structure(prediction, nodes, allowed, least_joint=least_joint, owned=self.owned)
 
-    def _edge_labels(self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure) -> Bools:
+    def _edge_labels(
+        self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure, book: Rulebook | None
+    ) -> Bools:
         sources, targets = structure.edges.T
-        scores = prediction.edge_labels[sources, targets]
-        return choose_edge_labels(scores, multilabel=self.multilabel, markers=self._markers(vocabulary))
+        scores, markers = prediction.edge_labels[sources, targets], self._markers(vocabulary)
+        further = 0.5 if book is None else book.further
+        return choose_edge_labels(scores, multilabel=self.multilabel, markers=markers, further=further)
 
     def _tokens(self, graph: Graph, sentence: Sentence) -> Bools | None:
         if self.anchoring is None:

@@ -26,6 +26,7 @@ from perin.graphs.constraints import (
     Members,
     Needs,
     NoTwins,
+    OneRole,
     OneWay,
     Roles,
     Unique,
@@ -202,6 +203,8 @@ class Rulebook:
         self.has_markers = any(self.is_marker)
         mended = {rule for mend in framework.mends for rule in mend.rules}
         self._rules = [rule for rule in framework.constraints if rule not in mended]
+        self.further = np.full(size, 0.5)
+        """[L]: how probable a label must be to stand beside another one of the same pair."""
         self.families: list[Bools] = []
         """[L] each: the labels that may be beside each other."""
         self.return_cost = 0.0
@@ -222,6 +225,8 @@ class Rulebook:
                 masks = [self._mask(pattern) for pattern in rule.families]
                 neutral = ~np.any(masks, axis=0)
                 self.families = [mask | neutral for mask in masks if mask.any()]
+            elif isinstance(rule, OneRole):
+                self.further[~self.markers] = 1 / (1 + np.exp(-cost(rule.rate)))
             elif isinstance(rule, OneWay):
                 self.return_cost = cost(rule.rate)
         self.once = once

@@ -160,6 +160,27 @@ class OneWay(Rule):
 
 
 @dataclass(frozen=True)
+class OneRole(Rule):
+    """Two nodes are linked by one role only."""
+
+    def cases(self, view: View) -> int:
+        """How many pairs of nodes are linked."""
+        return len(self._links(view))
+
+    def _links(self, view: View) -> dict[tuple[int, int], list[str]]:
+        links: dict[tuple[int, int], list[str]] = defaultdict(list)
+        for source, target, label, _ in view.roles:
+            links[source, target].append(label)
+        return links
+
+    def violations(self, view: View) -> Iterator[str]:
+        """Each pair with several roles."""
+        for (source, target), labels in self._links(view).items():
+            if len(labels) > 1:
+                yield f"node {view.ids[target]} is both {' and '.join(labels)} of node {view.ids[source]}"
+
+
+@dataclass(frozen=True)
 class Families(Rule):
     """The roles that leave a node are of one family; those that no pattern matches, or with attributes, go with all."""
 
@@ -450,6 +471,7 @@ Constraint: TypeAlias = (
     | Unique
     | Needs
     | OneWay
+    | OneRole
     | Families
     | Apart
     | Implies

@@ -21,6 +21,7 @@ from perin.graphs.constraints import (
     Members,
     Needs,
     NoTwins,
+    OneRole,
     OneWay,
     Roles,
     Tree,
@@ -62,6 +63,7 @@ AMR: tuple[Constraint, ...] = (
     Roles(0.0005, r"(?i:arg)\d", source=FRAME),
     STRING_ARGUMENTS,
     OneWay(0.0003),
+    OneRole(0.001),
     NoTwins(0.001, r"(.+?)(?:-\d\d)?"),
 )
 
@@ -152,6 +154,7 @@ DRG: tuple[Constraint, ...] = (
     Roles(0.0, "@(MonthOfYear|DayOfMonth)", target=r'"\d+"'),
     Roles(0.0, "@(ClockTime|YearOfCentury)", target=r'"[\d?\'].*"'),
     Apart(0.0, "@TPR", "@EQU"),
+    OneRole(0.001),
     NoTwins(0.001, r"(.+)\.[a-z]\.\d+"),
 )
 
@@ -181,6 +184,7 @@ UCCA: tuple[Constraint, ...] = (
     Anchored(),
     Unique(0.0, "P|S"),
     Apart(0.0, "P", "S"),
+    OneRole(0.02),
     Families(0.0005, ("H|L", "A|P|S|D|T|G", "C|E|Q|N")),
 )
 """A unit links scenes, is a scene, or has a centre; functions, relators and punctuation are anywhere."""
@@ -192,6 +196,7 @@ CZECH_UMR: tuple[Constraint, ...] = (
     Connected(),
     COORDINATED,
     OneWay(0.001),
+    OneRole(0.002),
     Unique(0.002, r"ARG\d"),
     Unique(0.0002, r"op\d+|aspect|modal-strength|refer-number|refer-person|polarity|mode|quant|effect"),
     NoTwins(0.001, r"(.+?)(?:-\d+)?"),
@@ -215,6 +220,7 @@ UMR: tuple[Constraint, ...] = (
     Roles(0.0002, except_for(r"op\d*"), source=except_for("name")),
     STRING_ARGUMENTS,
     OneWay(0.008),
+    OneRole(0.002),
     NoTwins(0.01, r"(.+?)(?:-\d\d)?"),
 )
 

@@ -405,12 +405,12 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
 
 
 def _add_labels(choice: RoleChoice, pairs: list[Pair]) -> None:
-    """Further labels of p >= .5 where they break no rule."""
+    """Further labels that are probable enough and break no rule."""
     if not pairs:
         return
     book, traits = choice.book, choice.traits
     sources, targets = np.array(pairs).T
-    rows, labels = (choice.prediction.edge_labels[sources, targets] >= 0.5).nonzero()
+    rows, labels = (choice.prediction.edge_labels[sources, targets] >= book.further).nonzero()
     further = [
         (*pairs[row], label)
         for row, label in zip(rows.tolist(), labels.tolist(), strict=True)

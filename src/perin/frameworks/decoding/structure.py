@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
+
+Floats: TypeAlias = NDArray[np.float64]
 
 _SMALLEST = 1e-9
 
@@ -160,16 +163,17 @@ def best_attributes(prediction: Prediction, pairs: Ints, classes: Bools | None =
     return best
 
 
-def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools) -> Bools:
+def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools, further: Floats | float = 0.5) -> Bools:
     """[M, L]: the labels of M pairs, at least one that is no marker each.
 
-    ``scores``: [M, L].  ``markers``: [L], labels that only stand beside another.
+    ``scores``: [M, L].  ``markers``: [L], labels that only stand beside another.  ``further``: [L], how probable a
+    label must be that is not the most probable one.
     """
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     if not scores.size:
         return chosen
     if multilabel:
-        chosen |= scores >= 0.5
+        chosen |= scores >= further
     plain = np.where(markers, -1.0, scores)
     bare = ~(chosen & ~markers).any(axis=1)
     chosen[bare, plain[bare].argmax(axis=1)] = True
