@@ -184,7 +184,6 @@ UCCA: tuple[Constraint, ...] = (
     Anchored(),
     Unique(0.0, "P|S"),
     Apart(0.0, "P", "S"),
-    OneRole(0.02),
     Families(0.0005, ("H|L", "A|P|S|D|T|G", "C|E|Q|N")),
 )
 """A unit links scenes, is a scene, or has a centre; functions, relators and punctuation are anywhere."""
