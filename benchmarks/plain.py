@@ -30,6 +30,7 @@ from perin.graphs.graph import Graph, Node
 from perin.graphs.validation import findings
 from perin.model import bundled, model_folder
 from perin.model.model import Model
+from perin.parsing.evaluation import dev_graphs
 from perin.parsing.parser import Parser
 from perin.text import tokenize
 from perin.text.dictionary import content_words
@@ -61,7 +62,7 @@ def omissions(name: str, data: Path, count: int) -> Iterator[str]:
     folder = model_folder(name)
     anchored = [each for each in Model.load(folder).treebanks.values() if each.framework.anchoring is not None]
     for treebank in anchored:
-        gold = list(itertools.islice(load(dev_file(data / treebank.name)), count))
+        gold = dev_graphs(data, treebank.name, count)
         yield f"{treebank.name:<12}{'gold':<10}{shares(gold, treebank.vocabulary.language)}"
     for bits in (32, 8):
         parser = Parser.load(folder, bits=bits)
@@ -71,12 +72,6 @@ def omissions(name: str, data: Path, count: int) -> Iterator[str]:
             lines = list(itertools.islice(texts(data, language, ("dev",)), count))
             graphs = parser.parse(lines, words.framework, language, probabilities=False)
             yield f"{treebank.name:<12}{f'{bits} bits':<10}{shares(graphs, language)}"
-
-
-def dev_file(folder: Path) -> Path:
-    """The dev graphs of a treebank."""
-    mrp = folder / "dev.mrp.gz"
-    return mrp if mrp.exists() else folder / "dev.umr.gz"
 
 
 def shares(graphs: Iterable[Graph], language: str | None) -> str:
