@@ -35,6 +35,24 @@ def test_scores_are_s_w_t_plus_linear_terms():
             torch.testing.assert_close(scores[batch, i, j, output], expected, rtol=1e-4, atol=1e-5)
 
 
+def test_scores_of_some_pairs_are_those_of_all_and_so_are_their_gradients():
+    torch.manual_seed(0)
+    head = Biaffine(source=5, target=5, inner=3, outputs=2, dropout=0.0)
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.normal_()
+    layout, rows = Layout([2, 3]), torch.randn(5, 5)
+    cells = np.array([1, 3, 9, 14, 16])  # of [2, 3, 3]; the first sentence has no row 2
+    some, every = head.pairs(rows, layout).at(cells), head(rows, layout, rows, layout).flatten(0, 2)[cells]
+    torch.testing.assert_close(some, every)
+    torch.testing.assert_close(head.pairs(rows, layout).all(), head(rows, layout, rows, layout))
+    weights = torch.randn(len(cells), 2)
+    gradients = [torch.autograd.grad((scores * weights).sum(), tuple(head.parameters())) for scores in (some, every)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+    assert head.pairs(rows, layout).at(np.zeros(0, dtype=np.int64)).shape == (0, 2)
+
+
 def test_first_scores_are_the_bias_and_learn_all_the_same():
     torch.manual_seed(0)
     head = Biaffine(4, 4, 3, 2, dropout=0.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -36,12 +37,80 @@ class Biaffine(nn.Module):
 
     def forward(self, sources: Tensor, source_layout: Layout, targets: Tensor, target_layout: Layout) -> Tensor:
         """``sources`` [source rows, D] and ``targets`` [target rows, D'] to [B, S, T, outputs]."""
-        s = source_layout.pad(self.dropout(functional.elu(self.source(sources))))
-        t = target_layout.pad(self.dropout(functional.elu(self.target(targets))))
+        return self._of_all(self._source(sources), source_layout, self._target(targets), target_layout)
+
+    def pairs(self, rows: Tensor, layout: Layout) -> Pairs:
+        """The scores of the pairs of ``rows`` [rows, D] of one sentence, to be computed when they are asked for."""
+        return BiaffinePairs(self, self._source(rows), self._target(rows), layout)
+
+    def _source(self, rows: Tensor) -> Tensor:
+        return self.dropout(functional.elu(self.source(rows)))
+
+    def _target(self, rows: Tensor) -> Tensor:
+        return self.dropout(functional.elu(self.target(rows)))
+
+    def _of_all(self, sources: Tensor, source_layout: Layout, targets: Tensor, target_layout: Layout) -> Tensor:
+        """All scores [B, S, T, outputs] of the small vectors ``sources`` and ``targets``."""
+        s, t = source_layout.pad(sources), target_layout.pad(targets)
         batch, length, inner = s.shape
         pairs = self.pair(s).view(batch, length * self.outputs, inner)
         scores = torch.baddbmm(self.single(s).view(batch, -1, 1), pairs, t.transpose(1, 2))
         return scores.view(batch, length, self.outputs, -1).transpose(2, 3)
+
+    def _of_each(self, sources: Tensor, targets: Tensor) -> Tensor:
+        """The scores [E, outputs] of each small vector of ``sources`` with that of ``targets`` in the same row."""
+        pairs = self.pair(sources).view(len(sources), self.outputs, -1)
+        return torch.bmm(pairs, targets[:, :, None].to(pairs)).squeeze(2).float() + self.single(sources).float()
+
+
+class Pairs(Protocol):
+    """Scores of the pairs of the rows of each sentence: of all of them, or only of those that are asked for."""
+
+    def all(self) -> Tensor:
+        """[B, S, S, outputs]: rows are sources."""
+        ...
+
+    def at(self, cells: NDArray[np.int64]) -> Tensor:
+        """[E, outputs]: of the pairs at these places of a flattened [B, S, S]."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPairs:
+    """Scores that are there already, [B, S, S, outputs]."""
+
+    scores: Tensor
+
+    def all(self) -> Tensor:
+        return self.scores
+
+    def at(self, cells: NDArray[np.int64]) -> Tensor:
+        return self.scores.flatten(0, 2)[torch.from_numpy(cells).to(self.scores.device)]
+
+
+@dataclass(frozen=True, eq=False)
+class BiaffinePairs:
+    """Scores of a :class:`Biaffine` head, given its small vectors of sources and targets [rows, inner].
+
+    Training needs the labels of edges only, one pair in some thirty, and a treebank can have a hundred labels.
+    """
+
+    head: Biaffine
+    sources: Tensor
+    targets: Tensor
+    layout: Layout
+
+    def all(self) -> Tensor:
+        return self.head._of_all(self.sources, self.layout, self.targets, self.layout)
+
+    def at(self, cells: NDArray[np.int64]) -> Tensor:
+        longest = self.layout.longest
+        rows = np.zeros(self.layout.batch * longest, dtype=np.int64)
+        rows[self.layout.cells] = np.arange(len(self.layout.cells))
+        sources, places = np.divmod(cells, longest)
+        targets = sources // longest * longest + places
+        chosen = torch.from_numpy(rows[np.stack((sources, targets))]).to(self.sources.device)
+        return self.head._of_each(self.sources.index_select(0, chosen[0]), self.targets.index_select(0, chosen[1]))
 
 
 TINIEST = 1e-30
@@ -67,12 +136,14 @@ class LabelHead(nn.Module):
         """``h`` [queries, D] to log-probabilities [queries, R + 1]."""
         h = self.dropout(h)
         if self.components == 1:
-            plain: Tensor = self.output(h).log_softmax(-1)
+            plain: Tensor = self.output(h).float().log_softmax(-1)
             return plain
-        gates = self.prior(h).sigmoid()
+        gates = self.prior(h).float().sigmoid()
         prior = gates / gates.sum(-1, keepdim=True)
         latent = self.latent(h).tanh().view(len(h), self.components, h.shape[1])
-        mixed = torch.bmm(prior[:, None], self.output(latent).softmax(-1)).squeeze(1)
+        components = self.output(latent).float().softmax(-1)
+        with torch.autocast(h.device.type, enabled=False):
+            mixed = torch.bmm(prior[:, None], components).squeeze(1)
         return mixed.clamp_min(TINIEST).log()
 
     def probabilities(self, h: Tensor) -> Tensor:
@@ -158,6 +229,16 @@ class TreebankHeads:
     def edge_labels(self, h: Tensor, layout: Layout) -> Tensor:
         """Logits [B, N, N, L]."""
         result: Tensor = self.heads["edge_labels"](h, layout, h, layout)
+        return result
+
+    def edge_label_pairs(self, h: Tensor, layout: Layout) -> Pairs:
+        """:meth:`edge_labels`, when they are asked for."""
+        result: Pairs = self.heads["edge_labels"].pairs(h, layout)
+        return result
+
+    def edge_attribute_pairs(self, h: Tensor, layout: Layout) -> Pairs:
+        """:meth:`edge_attributes`, when they are asked for."""
+        result: Pairs = self.heads["edge_attributes"].pairs(h, layout)
         return result
 
     def edge_attributes(self, h: Tensor, layout: Layout) -> Tensor:

@@ -25,6 +25,7 @@ from perin.learning.objective.losses import (
     top_loss,
 )
 from perin.learning.objective.matching import matching_of
+from perin.network.heads import GivenPairs
 
 PLAIN = LossSettings(label_smoothing=0.0, focal=0.0)
 
@@ -139,7 +140,7 @@ def test_presence_loss_is_over_pairs_of_different_matched_queries(batch, matchin
 @pytest.mark.parametrize("multi_label", [True, False])
 def test_edge_label_loss_is_over_edges_that_are_there(batch, matching, multi_label):
     logits = randn(2, 2, 2, 2)
-    loss = edge_label_loss(logits, MatchedEdges.of(matching, batch), batch, multi_label=multi_label)
+    loss = edge_label_loss(GivenPairs(logits), MatchedEdges.of(matching, batch), batch, multi_label=multi_label)
     edges = torch.stack((logits[0, 1, 0], logits[0, 0, 1]))
     wanted = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
     assert loss.count == 2
@@ -155,7 +156,7 @@ def test_edge_without_a_known_label_teaches_no_label(batch, matching):
     labels[2] = False
     unknown = TargetBatch([replace(batch.targets[0], edge_labels=labels), batch.targets[1]], queries=2)
     logits = randn(2, 2, 2, 2)
-    loss = edge_label_loss(logits, MatchedEdges.of(matching, unknown), unknown, multi_label=True)
+    loss = edge_label_loss(GivenPairs(logits), MatchedEdges.of(matching, unknown), unknown, multi_label=True)
     expected = binary_cross_entropy_with_logits(logits[0, 1, 0], torch.tensor([1.0, 0.0]), reduction="sum")
     assert loss.count == 1
     assert loss.total.item() == pytest.approx(expected.item(), rel=1e-5)
@@ -163,7 +164,7 @@ def test_edge_without_a_known_label_teaches_no_label(batch, matching):
 
 def test_edge_attribute_loss(batch, matching):
     logits = randn(2, 2, 2, 3)
-    loss = edge_attribute_loss(logits, MatchedEdges.of(matching, batch), batch)
+    loss = edge_attribute_loss(GivenPairs(logits), MatchedEdges.of(matching, batch), batch)
     expected = cross_entropy(torch.stack((logits[0, 1, 0], logits[0, 0, 1])), torch.tensor([1, 0]))
     assert loss.count == 2
     assert loss.mean.item() == pytest.approx(expected.item(), rel=1e-5)
@@ -197,7 +198,7 @@ def test_edge_labels_are_read_where_tie_breaking_has_put_them(batch):
     # In the original the mask of existing edges stayed behind when nodes were permuted.
     swapped = matching_of(np.array([0, -1, 2, 5]), batch)
     logits = randn(2, 2, 2, 2)
-    loss = edge_label_loss(logits, MatchedEdges.of(swapped, batch), batch, multi_label=True)
+    loss = edge_label_loss(GivenPairs(logits), MatchedEdges.of(swapped, batch), batch, multi_label=True)
     edges = torch.stack((logits[0, 0, 1], logits[0, 1, 0]))
     wanted = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
     expected = binary_cross_entropy_with_logits(edges, wanted, reduction="sum") / 2
@@ -206,7 +207,7 @@ def test_edge_labels_are_read_where_tie_breaking_has_put_them(batch):
 
 def test_losses_of_a_node_are_the_same_sums_over_the_number_of_nodes(batch, matching):
     queries = QueryOutputs(randn(6, 4).log_softmax(-1), randn(2, 4, 2))
-    nodes = NodeOutputs(randn(2, 2, 2), randn(2, 2, 2, 2), tops=randn(3), properties=randn(3))
+    nodes = NodeOutputs(randn(2, 2, 2), GivenPairs(randn(2, 2, 2, 2)), tops=randn(3), properties=randn(3))
     plain = losses(queries, nodes, matching, batch, PLAIN)
     by_node = losses(queries, nodes, matching, batch, replace(PLAIN, per_node=True))
     assert {kind: loss.total.item() for kind, loss in plain.items()} == {

@@ -18,6 +18,7 @@ from perin.learning.data.batches import TargetBatch, tie_groups
 from perin.learning.objective.losses import NodeOutputs, property_loss, top_loss
 from perin.learning.objective.matching import matching_of
 from perin.learning.objective.ties import EXACT, Likelihood, arrange, break_ties, components, node_ranks, tied_groups
+from perin.network.heads import GivenPairs
 
 
 def random_outputs(sizes, counts, seed):
@@ -30,13 +31,17 @@ def random_outputs(sizes, counts, seed):
     batch, longest, slots = len(counts), max(1, *counts), sum(counts)
     return NodeOutputs(
         logits(batch, longest, longest),
-        logits(batch, longest, longest, sizes.edge_labels),
+        GivenPairs(logits(batch, longest, longest, sizes.edge_labels)),
         sizes.multi_label,
-        logits(batch, longest, longest, sizes.edge_attributes) if sizes.edge_attributes else None,
+        GivenPairs(logits(batch, longest, longest, sizes.edge_attributes)) if sizes.edge_attributes else None,
         logits(slots) if sizes.properties else None,
         {name: logits(slots, count) for name, count in sizes.property_classes},
         logits(slots) if sizes.tops else None,
     )
+
+
+def of_sentence(pairs, number, count):
+    return GivenPairs(pairs.all()[number : number + 1, :count, :count])
 
 
 def naive_loss(outputs, target, slots):
@@ -49,14 +54,14 @@ def naive_loss(outputs, target, slots):
     for edge, (source, end) in enumerate(placed.edges.tolist()):
         presence[source, end] = 1
         labels = torch.from_numpy(placed.edge_labels[edge]).float()
-        logits = outputs.edge_labels[0, source, end]
+        logits = outputs.edge_labels.all()[0, source, end]
         if outputs.multi_label:
             total += binary_cross_entropy_with_logits(logits, labels, reduction="sum")
         else:
             total += cross_entropy(logits, labels / labels.sum())
         if outputs.edge_attributes is not None:
             attribute = torch.tensor(placed.edge_attributes[edge])
-            total += cross_entropy(outputs.edge_attributes[0, source, end], attribute)
+            total += cross_entropy(outputs.edge_attributes.all()[0, source, end], attribute)
     losses = binary_cross_entropy_with_logits(outputs.presence[0], presence, reduction="none")
     total += (losses * (1 - torch.eye(count))).sum()
     if outputs.properties is not None:
@@ -188,7 +193,7 @@ def test_top_property_and_edges_move_together_in_a_cycle_of_three():
     presence[0, 1, 3] = presence[0, 3, 2] = 9.0
     flags = torch.tensor([9.0, -9.0, -9.0, -9.0])
     tops = torch.tensor([0.0, 9.0, 0.0, 0.0])
-    outputs = NodeOutputs(presence, torch.zeros(1, 4, 4, 1), properties=flags, tops=tops)
+    outputs = NodeOutputs(presence, GivenPairs(torch.zeros(1, 4, 4, 1)), properties=flags, tops=tops)
     matching = break_ties(matching_of(np.arange(4), batch), outputs, batch)
     assert matching.node_slots.tolist() == [1, 2, 0, 3]
     assert naive_loss(outputs, target, matching.node_slots) < 0.1
@@ -207,7 +212,7 @@ def test_node_without_query_takes_the_place_that_costs_least():
         np.ones((1, 1), dtype=np.bool_),
     )
     batch = TargetBatch([target], queries=2)
-    outputs = NodeOutputs(torch.full((1, 2, 2), 3.0), torch.zeros(1, 2, 2, 1))
+    outputs = NodeOutputs(torch.full((1, 2, 2), 3.0), GivenPairs(torch.zeros(1, 2, 2, 1)))
     matching = break_ties(matching_of(np.array([0, -1, 1]), batch), outputs, batch)
     assert matching.node_slots.tolist() == [-1, 0, 1]
 
@@ -256,9 +261,9 @@ def test_sentences_of_a_batch_do_not_touch_each_other(sizes, make_target):
         count = last - first
         own = NodeOutputs(
             outputs.presence[number : number + 1, :count, :count],
-            outputs.edge_labels[number : number + 1, :count, :count],
+            of_sentence(outputs.edge_labels, number, count),
             outputs.multi_label,
-            None if outputs.edge_attributes is None else outputs.edge_attributes[number : number + 1, :count, :count],
+            None if outputs.edge_attributes is None else of_sentence(outputs.edge_attributes, number, count),
             None if outputs.properties is None else outputs.properties[first:last],
             {name: logits[first:last] for name, logits in outputs.property_classes.items()},
             None if outputs.tops is None else outputs.tops[first:last],

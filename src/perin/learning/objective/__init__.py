@@ -63,13 +63,15 @@ def _layer_losses(
     hidden: Hidden, heads: TreebankHeads, targets: TargetBatch, objective: Objective, balance: Balance
 ) -> dict[str, Loss]:
     h = hidden.queries
-    anchors = None
-    if heads.sizes.anchors:
-        anchors = heads.anchors(balance.tap("anchors", h), hidden.query_layout, hidden.tokens, hidden.token_layout)
-    queries = QueryOutputs(heads.labels(balance.tap("labels", h)), anchors)
-    matching = match(queries.labels, queries.anchors, targets, masking=objective.anchor_masking)
-    rows = torch.from_numpy(matching.rows).to(h.device)
-    nodes = node_outputs(pick(h, rows), matching.slots.to(h.device), heads, balance)
+    labels = heads.labels(balance.tap("labels", h))
+    with torch.autocast(h.device.type, enabled=False):
+        anchors = None
+        if heads.sizes.anchors:
+            anchors = heads.anchors(balance.tap("anchors", h), hidden.query_layout, hidden.tokens, hidden.token_layout)
+        queries = QueryOutputs(labels, anchors)
+        matching = match(queries.labels, queries.anchors, targets, masking=objective.anchor_masking)
+        rows = torch.from_numpy(matching.rows).to(h.device)
+        nodes = node_outputs(pick(h, rows), matching.slots.to(h.device), heads, balance)
     if objective.tie_breaking:
         matching = break_ties(matching, nodes, targets)
     return losses(queries, nodes, matching, targets, objective.losses)
@@ -84,9 +86,11 @@ def node_outputs(h: Tensor, layout: Layout, heads: TreebankHeads, balance: Balan
 
     return NodeOutputs(
         presence=heads.presence(read("presence"), layout),
-        edge_labels=heads.edge_labels(read("edge_labels"), layout),
+        edge_labels=heads.edge_label_pairs(read("edge_labels"), layout),
         multi_label=heads.sizes.multi_label,
-        edge_attributes=heads.edge_attributes(read("edge_attributes"), layout) if "edge_attributes" in kinds else None,
+        edge_attributes=(
+            heads.edge_attribute_pairs(read("edge_attributes"), layout) if "edge_attributes" in kinds else None
+        ),
         properties=heads.properties(read("properties")) if "properties" in kinds else None,
         property_classes=heads.property_classes(read("property_classes")) if "property_classes" in kinds else {},
         tops=heads.tops(read("tops")) if "tops" in kinds else None,
@@ -98,16 +102,16 @@ def batch_losses(
 ) -> dict[str, dict[str, Loss]]:
     """The losses of each treebank in a batch, from one pass of the encoder.
 
-    Mixed precision ends with the decoder: heads, matching and losses compare small differences and take 32 bits.
+    In mixed precision the large products are of 16 bits, those of labels and edge labels among them.  Whatever compares
+    small differences (probabilities, matching, the other heads, losses) takes 32 bits.
     """
     hidden = network(batch.inputs, batch.sentences, every_layer=objective.earlier_layers > 0)
-    with torch.autocast(network.device.type, enabled=False):
-        return {
-            treebank: treebank_losses(
-                hidden[treebank].float(), network.heads_of(treebank), targets, objective, balances[treebank]
-            )
-            for treebank, targets in batch.targets.items()
-        }
+    return {
+        treebank: treebank_losses(
+            hidden[treebank].float(), network.heads_of(treebank), targets, objective, balances[treebank]
+        )
+        for treebank, targets in batch.targets.items()
+    }
 
 
 def training_step(

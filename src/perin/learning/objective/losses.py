@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from perin.learning.data.batches import TargetBatch
 from perin.learning.objective.matching import Matching
+from perin.network.heads import Pairs
 from perin.network.layers import pick
 
 
@@ -31,16 +32,17 @@ class QueryOutputs:
 class NodeOutputs:
     """What is asked only of matched queries, the slots of a :class:`~perin.learning.objective.matching.Matching`.
 
-    All are logits; ``None`` where the treebank has no such head.
+    All are logits; ``None`` where the treebank has no such head.  Labels and attributes of pairs are computed when they
+    are asked for: the losses need those of edges only.
     """
 
     presence: Tensor
     """[B, S, S]: rows are sources."""
-    edge_labels: Tensor
+    edge_labels: Pairs
     """[B, S, S, L]"""
     multi_label: bool = False
     """Whether each label has a probability of its own."""
-    edge_attributes: Tensor | None = None
+    edge_attributes: Pairs | None = None
     """[B, S, S, A]"""
     properties: Tensor | None = None
     """[slots]"""
@@ -199,16 +201,15 @@ def presence_loss(logits: Tensor, matching: Matching, edges: MatchedEdges) -> Lo
     return Loss((cells * real).sum(), int((layout.lengths * (layout.lengths - 1)).sum()))
 
 
-def edge_label_loss(logits: Tensor, edges: MatchedEdges, targets: TargetBatch, *, multi_label: bool) -> Loss:
+def edge_label_loss(logits: Pairs, edges: MatchedEdges, targets: TargetBatch, *, multi_label: bool) -> Loss:
     """Over the edges that have a known label, summed over labels; ``logits`` [B, S, S, L].
 
     Multi-label: binary cross-entropy of each label; else cross-entropy with the edge's labels, all alike.
     """
     labels = targets.edge_labels[edges.numbers]
     known = labels.any(axis=1)
-    rows = logits.reshape(-1, logits.shape[-1])
-    chosen = pick(rows, _on(logits, edges.cells[known]))
-    wanted = _on(logits, labels[known]).to(chosen)
+    chosen = logits.at(edges.cells[known])
+    wanted = _on(chosen, labels[known]).to(chosen)
     if multi_label:
         total = functional.binary_cross_entropy_with_logits(chosen, wanted, reduction="sum")
     else:
@@ -216,11 +217,11 @@ def edge_label_loss(logits: Tensor, edges: MatchedEdges, targets: TargetBatch, *
     return Loss(total, int(known.sum()))
 
 
-def edge_attribute_loss(logits: Tensor, edges: MatchedEdges, targets: TargetBatch) -> Loss:
+def edge_attribute_loss(logits: Pairs, edges: MatchedEdges, targets: TargetBatch) -> Loss:
     """Cross-entropy over the edges; ``logits`` [B, S, S, A]."""
     classes = targets.joined(lambda target: target.edge_attributes)[edges.numbers]
-    chosen = pick(logits.reshape(-1, logits.shape[-1]), _on(logits, edges.cells))
-    return Loss(functional.cross_entropy(chosen, _on(logits, classes), reduction="sum"), len(classes))
+    chosen = logits.at(edges.cells)
+    return Loss(functional.cross_entropy(chosen, _on(chosen, classes), reduction="sum"), len(classes))
 
 
 def property_loss(logits: Tensor, matching: Matching, targets: TargetBatch) -> Loss:

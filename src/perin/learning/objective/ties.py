@@ -224,8 +224,9 @@ class HostOutputs:
     def __init__(self, outputs: NodeOutputs) -> None:
         self.multi_label = outputs.multi_label
         self.presence = outputs.presence.cpu().numpy()
-        self.edge_labels = outputs.edge_labels.cpu().numpy()
-        self.edge_attributes = _array(outputs.edge_attributes)
+        self.edge_labels = outputs.edge_labels.all().float().cpu().numpy()
+        attributes = outputs.edge_attributes
+        self.edge_attributes = _array(None if attributes is None else attributes.all().float())
         self.properties = _array(outputs.properties)
         self.property_classes = {name: logits.cpu().numpy() for name, logits in outputs.property_classes.items()}
         self.tops = _array(outputs.tops)
