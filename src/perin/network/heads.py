@@ -17,6 +17,11 @@ from perin.network.layers import Dropout, Layout
 from perin.network.settings import KINDS, Frequencies, HeadSizes, NetworkSettings, owner_name
 
 
+def exact(x: Tensor) -> Tensor:
+    """What a product of mixed precision gave, in 32 bits; all else as it is."""
+    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+
+
 class Biaffine(nn.Module):
     """A score, or several, for each pair of a source and a target of one sentence.
 
@@ -59,8 +64,8 @@ class Biaffine(nn.Module):
 
     def _of_each(self, sources: Tensor, targets: Tensor) -> Tensor:
         """The scores [E, outputs] of each small vector of ``sources`` with that of ``targets`` in the same row."""
-        pairs = self.pair(sources).view(len(sources), self.outputs, -1)
-        return torch.bmm(pairs, targets[:, :, None].to(pairs)).squeeze(2).float() + self.single(sources).float()
+        pairs = self.pair(sources).view(len(sources), self.outputs, self.source.out_features)
+        return exact(torch.bmm(pairs, targets[:, :, None].to(pairs)).squeeze(2)) + exact(self.single(sources))
 
 
 class Pairs(Protocol):
@@ -136,12 +141,12 @@ class LabelHead(nn.Module):
         """``h`` [queries, D] to log-probabilities [queries, R + 1]."""
         h = self.dropout(h)
         if self.components == 1:
-            plain: Tensor = self.output(h).float().log_softmax(-1)
+            plain: Tensor = exact(self.output(h)).log_softmax(-1)
             return plain
-        gates = self.prior(h).float().sigmoid()
+        gates = exact(self.prior(h)).sigmoid()
         prior = gates / gates.sum(-1, keepdim=True)
         latent = self.latent(h).tanh().view(len(h), self.components, h.shape[1])
-        components = self.output(latent).float().softmax(-1)
+        components = exact(self.output(latent)).softmax(-1)
         with torch.autocast(h.device.type, enabled=False):
             mixed = torch.bmm(prior[:, None], components).squeeze(1)
         return mixed.clamp_min(TINIEST).log()

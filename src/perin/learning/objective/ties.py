@@ -30,6 +30,7 @@ from perin.contract.heads import Target
 from perin.learning.data.batches import TargetBatch, node_keys
 from perin.learning.objective.losses import NodeOutputs
 from perin.learning.objective.matching import Matching
+from perin.network.heads import exact
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -224,9 +225,9 @@ class HostOutputs:
     def __init__(self, outputs: NodeOutputs) -> None:
         self.multi_label = outputs.multi_label
         self.presence = outputs.presence.cpu().numpy()
-        self.edge_labels = outputs.edge_labels.all().float().cpu().numpy()
+        self.edge_labels = exact(outputs.edge_labels.all()).cpu().numpy()
         attributes = outputs.edge_attributes
-        self.edge_attributes = _array(None if attributes is None else attributes.all().float())
+        self.edge_attributes = _array(None if attributes is None else exact(attributes.all()))
         self.properties = _array(outputs.properties)
         self.property_classes = {name: logits.cpu().numpy() for name, logits in outputs.property_classes.items()}
         self.tops = _array(outputs.tops)
