@@ -20,6 +20,8 @@ def test_every_file_that_the_page_names_is_there():
 SECTIONS = (
     *("Graph Representation", "Overall Architecture", "Permutation-equivariant Model", "Permutation-invariant Loss"),
     *("Anchor Masking", "Minimal Encoding Rule Set", "Space of Relative Rules", "Prediction of Relative Rules"),
+    *("Introduction", "Related Work", "Permutation-invariant Graph Generation", "Relative Label Encoding"),
+    *("Framework Specifics", "Conclusion"),
     *("Finetuning XLM-R", "Contextual Embedding Extraction", "Finetuning Stabilization", "Balanced Loss Weights"),
     *("AMR", "DRG", "EDS", "PTG", "UCCA", "Results", "Ablation Experiments"),
 )

@@ -14,6 +14,7 @@ from perin.files import read_cached
 from perin.labels import AbsoluteRule, LabelItem, RuleSpace, fold, parse
 from perin.labels.minimal import LearnedRules, learn_rules
 from perin.labels.minimal import occurrences as searching
+from perin.labels.rules import NumberRule
 
 WORDS = st.text("abAB-", max_size=3)
 ITEMS = st.builds(
@@ -35,6 +36,18 @@ VERBS = [
     LabelItem(f"_{lemma}_v_1", (form,), (lemma,))
     for form, lemma in [("Goes", "go"), ("makes", "make"), ("took", "take"), ("Saw", "see"), ("sees", "see")]
 ]
+
+
+def test_one_number_rule_stands_for_all_numbers():
+    items = [
+        LabelItem("42", ("forty", "two"), ("forty", "two")),
+        LabelItem("7", ("seven",), ("seven",)),
+        LabelItem("300", ("three", "hundred"), ("three", "hundred")),
+    ]
+    (rule,) = learn_rules(items, RuleSpace(("",), number_language="eng")).rules
+    assert isinstance(rule, NumberRule)
+    without = learn_rules(items, RuleSpace(("",)))
+    assert [type(rule) for rule in without.rules] == [AbsoluteRule] * 3
 
 
 def rules_of(enumerate_rules, item, space):

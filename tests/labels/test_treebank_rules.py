@@ -3,6 +3,7 @@
 from itertools import islice
 
 import pytest
+from pysat.examples.hitman import Hitman
 
 from perin.frameworks.learn import treebank_items
 from perin.frameworks.treebank import read_treebank
@@ -27,7 +28,6 @@ def first_graphs(source, count, path):
     [("eds-eng", 14), ("ptg-eng", 40), ("ptg-ces", 30), ("amr-zho", 60), ("amr-eng", 8), ("drg-eng", 25)],
 )
 def test_another_solver_finds_the_same_size_on_all_rules(shared, tmp_path, enumerate_rules, treebank, sentences):
-    hitman = pytest.importorskip("pysat.examples.hitman", reason="python-sat is not installed").Hitman
     folder = shared / "data" / treebank
     path = first_graphs(folder / "dev.mrp.gz", sentences, tmp_path / "dev.mrp")
     space, items = items_of(path, folder / "dev.conllu.gz")
@@ -47,7 +47,7 @@ def test_another_solver_finds_the_same_size_on_all_rules(shared, tmp_path, enume
             places.setdefault(rule, []).append(number)
     different = {tuple(found): rule for rule, found in sorted(places.items())}
     kept = set(different.values())
-    with hitman(bootstrap_with=[sorted(rules & kept) for rules in sets.values()], htype="sorted") as solver:
+    with Hitman(bootstrap_with=[sorted(rules & kept) for rules in sets.values()], htype="sorted") as solver:
         assert len(learned.rules) == learned.lower_bound == len(solver.get())
 
 

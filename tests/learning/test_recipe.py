@@ -53,6 +53,7 @@ PAPER = {
         "decay": 1.2e-6, "encoder_delay": 2000, "warmup": 6000, "schedule": "inverse-sqrt", "beta2": 0.98,
         "average": 0.0, "label_smoothing": 0.1, "focal": 2.0, "per_node": False, "balance": "layer",
         "balance_alpha": 1.5, "balance_rate": 1e-3, "anchor_masking": True, "tie_breaking": True, "precision": "no",
+        "null_weight": 1.0, "earlier_layers": 0.0, "temperature": 1.0, "clip": 1.0, "cost": 1600.0, "longest": 150,
     },
 }  # fmt: skip
 """The table of hyperparameters of the paper's published configurations."""
@@ -78,17 +79,25 @@ ABLATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", [*NINE, *JOINT])
+BASE = {("network", "encoder"): "xlm-roberta-base", ("learning", "sentences"): 16, ("learning", "accumulation"): 2}
+
+
+@pytest.mark.parametrize("name", [*NINE, *JOINT, "eds-eng-base"])
 def test_the_settings_of_the_paper(shared, name):
     recipe = load_recipe(name, [f"data={(shared / 'data').as_posix()}"])
     found, framework = as_dict(recipe), name.partition("-")[0]
+    own = BY_FRAMEWORK[framework] | (BASE if name.endswith("-base") else {})
     for part, settings in PAPER.items():
         for key, value in settings.items():
-            assert found[part][key] == BY_FRAMEWORK[framework].get((part, key), value), (part, key)
+            assert found[part][key] == own.get((part, key), value), (part, key)
     for treebank in recipe.treebanks:
         assert treebank.queries == QUERIES[framework]
         assert treebank.train_tokens, "the paper learns from the tokens that come with the treebanks"
         assert treebank.dev_tokens
+        is_german_drg = (treebank.framework, treebank.language) == ("drg", "deu")
+        assert treebank.translation == ("Helsinki-NLP/opus-mt-de-en" if is_german_drg else "none")
+        assert (treebank.exclude is not None) == (name == "drg-eng-deu" and treebank.language == "eng")
+        assert (treebank.repeat, treebank.limit, treebank.text_case) == (1, None, False)
 
 
 @pytest.mark.parametrize(("name", "change"), ABLATIONS.items())

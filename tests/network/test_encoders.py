@@ -130,8 +130,9 @@ def test_other_families_are_left_to_the_library(electra_folder, small_settings):
 def test_frozen_embeddings_and_dropout_settings(family, request, small_settings):
     from dataclasses import replace
 
-    settings = replace(small_settings(request.getfixturevalue(family)), encoder_dropout=0.35)
+    settings = replace(small_settings(request.getfixturevalue(family)), encoder_dropout=0.35, layer_dropout=0.45)
     encoder = build_encoder(settings, pretrained=False)
+    assert encoder.mixture.rate == 0.45
     embeddings = encoder.body.embeddings
     assert not any(parameter.requires_grad for parameter in embeddings.parameters())
     assert any(parameter.requires_grad for parameter in encoder.body.parameters())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,20 @@ def test_the_same_run_twice_is_the_same(first_steps):
 )
 def test_a_switch_changes_what_is_learned(first_steps, change):
     assert first_steps() != first_steps(change)
+
+
+def test_gradients_at_the_hidden_states_give_other_weights_than_those_at_the_last_layer(first_steps):
+    assert first_steps("learning.balance=hidden") != first_steps("learning.balance=layer")
+
+
+@pytest.mark.parametrize("balance", ["hidden", "layer", "equal"])
+def test_bfloat16_learns_with_steps_of_the_optimizer_and_dropout(first_steps, balance):
+    settings = (f"learning.balance={balance}", "network.dropout=0.1", "learning.epochs=12")
+    rough, fine = first_steps("learning.precision=bf16", *settings), first_steps(*settings)
+    assert rough != fine
+    sums = [sum(losses["eds-eng"].values()) for losses, _ in rough]
+    assert all(math.isfinite(loss) for loss in sums)
+    assert sum(sums[-3:]) < 0.9 * sum(sums[:3])
 
 
 @pytest.mark.parametrize("kind", ["layer_dropout", "encoder_dropout"])

@@ -199,10 +199,12 @@ class Processes:
         except ImportError:
             raise MissingDependencyError("accelerate", "training", "train") from None
         # Without a GPU, Accelerate takes torchrun's processes for independent ones unless it is told to use the CPU.
-        self.accelerator: Any = Accelerator(mixed_precision=precision, cpu=not torch.cuda.is_available())
+        # Accelerate fixes the precision for the life of the Python process, so it is not told of it.
+        self.accelerator: Any = Accelerator(mixed_precision="no", cpu=not torch.cuda.is_available())
         self.rank: int = self.accelerator.process_index
         self.count: int = self.accelerator.num_processes
         self.device: torch.device = self.accelerator.device
+        self.mixed = precision == "bf16"
 
     @property
     def first(self) -> bool:
@@ -211,11 +213,10 @@ class Processes:
 
     def precision(self) -> AbstractContextManager[None]:
         """The context in which the network is run."""
-        context: AbstractContextManager[None] = self.accelerator.autocast()
-        return context
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed)
 
     def backward(self, loss: Tensor) -> None:
-        """Differentiate, with the loss scaled if the precision asks for it."""
+        """Differentiate."""
         self.accelerator.backward(loss)
 
     def common(self, array: NDArray[np.float64]) -> NDArray[np.float64]:
