@@ -87,9 +87,11 @@ class GivenPairs:
     scores: Tensor
 
     def all(self) -> Tensor:
+        """[B, S, S, outputs]"""
         return self.scores
 
     def at(self, cells: NDArray[np.int64]) -> Tensor:
+        """[E, outputs]"""
         return self.scores.flatten(0, 2)[torch.from_numpy(cells).to(self.scores.device)]
 
 
@@ -106,9 +108,11 @@ class BiaffinePairs:
     layout: Layout
 
     def all(self) -> Tensor:
+        """[B, S, S, outputs]"""
         return self.head._of_all(self.sources, self.layout, self.targets, self.layout)
 
     def at(self, cells: NDArray[np.int64]) -> Tensor:
+        """[E, outputs]"""
         longest = self.layout.longest
         rows = np.zeros(self.layout.batch * longest, dtype=np.int64)
         rows[self.layout.cells] = np.arange(len(self.layout.cells))
