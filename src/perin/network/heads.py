@@ -49,10 +49,12 @@ class Biaffine(nn.Module):
         return BiaffinePairs(self, self._source(rows), self._target(rows), layout)
 
     def _source(self, rows: Tensor) -> Tensor:
-        return self.dropout(functional.elu(self.source(rows)))
+        small: Tensor = self.dropout(functional.elu(self.source(rows)))
+        return small
 
     def _target(self, rows: Tensor) -> Tensor:
-        return self.dropout(functional.elu(self.target(rows)))
+        small: Tensor = self.dropout(functional.elu(self.target(rows)))
+        return small
 
     def _of_all(self, sources: Tensor, source_layout: Layout, targets: Tensor, target_layout: Layout) -> Tensor:
         """All scores [B, S, T, outputs] of the small vectors ``sources`` and ``targets``."""

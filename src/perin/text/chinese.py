@@ -2,13 +2,15 @@
 
 Segmentation takes the most probable sequence of words (unigrams), with the words and frequencies of the package jieba.
 Its dictionary is coarser than the words of treebanks: it has 一个 and 看不见.  So what is a phrase by the standards of
-treebanks is left out, and long words cost more than their frequency says.
+treebanks is left out, and long words cost more than their frequency says.  A surname with one or two characters of
+given names is a name (王丽), and a noun takes its plural along (孩子们), whether or not the dictionary has them.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections import Counter
+from functools import cache, lru_cache
 
 import regex
 
@@ -55,7 +57,22 @@ _NO_PHRASES = word_set(
     """
 )
 """Words that look like phrases."""
-_MORE_PHRASES = word_set("没有 就是 总是 正是 象是 却是 真是 只是 还有 还要 想要 就要 快要 全都 的话 你好 您好")
+_PERSONS = regex.compile(rf"(?<=[这那每某哪]|{_NUMERAL})个人")
+"""Somebody who is counted, not an individual."""
+_MORE_PHRASES = word_set(
+    "没有 就是 总是 正是 象是 却是 真是 只是 还有 还要 想要 就要 快要 全都 的话 你好 您好 朵花 本书"
+)
+
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵周吴徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆"
+    "汪范金石廖贾夏韦付方邹孟熊秦邱江尹薛闫段雷侯史陶黎贺顾郝龚邵万钱严覃武戴莫孔汤"
+)
+_NAMES = 0.003
+"""The share of words that are full names of people."""
+_NO_NAMES = frozenset("里上下中外前后得的了不有和来去说看")
+"""Characters that far more often follow a name than belong to one."""
+_LEAST = 20
+"""How many names must have a character for it to be one of given names."""
 
 
 def segmented(text: str) -> bool:
@@ -104,7 +121,8 @@ def _words(text: str) -> list[int]:
     ends = [len(text)]
     while starts[ends[-1]]:
         ends.append(starts[ends[-1]])
-    return ends[::-1]
+    persons = (match.start() + 1 for match in _PERSONS.finditer(text) if match.end() in ends)
+    return sorted({*ends, *persons})
 
 
 @lru_cache(maxsize=1 << 14)
@@ -112,6 +130,10 @@ def _cost(word: str) -> float | None:
     """The negative logarithm of a word's probability plus the cost of its length; None for anything but a word."""
     words, total = chinese_words()
     entry = words.get(word)
+    if len(word) > 1 and entry is None and word[0] in _SURNAMES:
+        return _cost_of_name(word)
+    if len(word) > 2 and entry is None and word[-1] == "们":
+        return _cost(word[:-1])
     if len(word) == 1:
         return math.log(total) - (math.log(int(entry.split()[0])) if entry else 0)
     if entry is None:
@@ -120,6 +142,24 @@ def _cost(word: str) -> float | None:
     if _is_phrase(word, tag):
         return None
     return math.log(total) - math.log(int(frequency)) + _LENGTH_COSTS[min(len(word), len(_LENGTH_COSTS)) - 1]
+
+
+def _cost_of_name(word: str) -> float | None:
+    """The same for a surname and what may be a given name."""
+    surnames, given = _name_characters()
+    if len(word) > 3 or not all(character in given for character in word[1:]):
+        return None
+    shares = [surnames[word[0]] / surnames.total(), *(given[character] / given.total() for character in word[1:])]
+    return -sum(map(math.log, shares)) - math.log(_NAMES)
+
+
+@cache
+def _name_characters() -> tuple[Counter[str], Counter[str]]:
+    """How many of the names in the dictionary have a surname, and how often a character is in their given names."""
+    entries = ((word, entry) for word, entry in chinese_words()[0].items() if 2 <= len(word) <= 3)
+    names = [word for word, entry in entries if word[0] in _SURNAMES and entry.split()[1] == "nr"]
+    given = Counter(character for name in names for character in name[1:] if character not in _NO_NAMES)
+    return Counter(name[0] for name in names), Counter({each: n for each, n in given.items() if n >= _LEAST})
 
 
 def _is_phrase(word: str, tag: str) -> bool:
