@@ -41,7 +41,8 @@ class Spelling:
     def __init__(self, pattern: str, labels: frozenset[str], sentence: Sentence) -> None:
         self._pattern = re.compile(pattern)
         self._labels = labels
-        self._words = {word.lower() for token in sentence.tokens for word in (token.form, token.lemma)}
+        self._words = {token.form.lower() for token in sentence.tokens}
+        self._words.update([token.lemma.lower() for token in sentence.tokens])
         self._language = sentence.language or "eng"
 
     def is_wrong(self, label: str) -> bool:
@@ -75,6 +76,12 @@ class Labelling:
         spelling = Spelling(words, rules.absolute_labels, sentence) if words else None
         return cls(rules, forms, tuple(token.lemma for token in sentence.tokens), spelling=spelling)
 
+    def sure_label(self, ranking: Ranking, node: int) -> tuple[str, float] | None:
+        """A node's best label, and its probability, if these are the same whatever the tokens; else None."""
+        number = ranking.sure_rules[node] if ranking.sure_rules else 0
+        label = self.rules.label_by_number[number]
+        return None if label is None or number in self.excluded else (label, ranking.likely[node])
+
     def from_token(self, ranking: Ranking, node: int, token: int, *, value: bool) -> tuple[str, float] | None:
         """A node's best label, and its probability, where a rule sees all tokens from the query's on."""
         return self._best(ranking, node, self.forms[token:], self.lemmas[token:], value)
@@ -99,9 +106,12 @@ class Labelling:
 
     def _yielded(self, forms: tuple[str, ...], lemmas: tuple[str, ...], value: bool) -> Callable[[int], str | None]:
         rules, excluded, case = self.rules.rules, self.excluded, self.rules.space.case(value)
+        absolute = self.rules.label_by_number
 
         def yielded(number: int) -> str | None:
-            return None if number in excluded else apply(rules[number - 1], forms, lemmas, case)
+            if number in excluded:
+                return None
+            return absolute[number] or apply(rules[number - 1], forms, lemmas, case)
 
         return yielded
 
@@ -114,13 +124,15 @@ class Ranking:
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
-        self._first: list[int] = []
+        self.sure_rules: list[int] = []
+        """Of each node the rule that is as probable as all others together, 0 if there is none; empty without rules."""
         if not scores.size or scores.shape[1] == 1:
             return
         first = scores[:, 1:].argmax(axis=1) + 1
         likely = scores[np.arange(len(scores)), first]
-        self._first, self._likely = first.tolist(), likely.tolist()
-        self._sure = (2 * likely >= 1 - scores[:, 0]).tolist()  # the other rules together are no more probable
+        self.likely: list[float] = likely.tolist()
+        """The probability of each node's best rule."""
+        self.sure_rules = np.where(2 * likely >= 1 - scores[:, 0], first, 0).tolist()
 
     def best_label(
         self, node: int, label_of: Callable[[int], str | None], is_wrong: Callable[[str], bool] | None = None
@@ -134,11 +146,11 @@ class Ranking:
         >>> Ranking(np.array([[0.1, 0.3, 0.4, 0.2]], dtype=np.float32)).best_label(0, labels.get)[0]
         'dog'
         """
-        if not self._first:
+        if not self.sure_rules:
             return None
-        label = label_of(self._first[node]) if self._sure[node] else None
+        label = label_of(self.sure_rules[node]) if self.sure_rules[node] else None
         if label is not None and (is_wrong is None or not is_wrong(label)):
-            return label, self._likely[node]
+            return label, self.likely[node]
         totals = self._totals(node, label_of)
         if not totals:
             return None
@@ -149,7 +161,7 @@ class Ranking:
 
     def ranked_labels(self, node: int, label_of: Callable[[int], str | None]) -> list[tuple[str, float]]:
         """All labels of a node's best rules and their probabilities, the most probable first."""
-        if not self._first:
+        if not self.sure_rules:
             return []
         return sorted(self._totals(node, label_of).items(), key=lambda pair: -pair[1])
 
@@ -166,11 +178,9 @@ class Ranking:
     def _numbers(self, node: int) -> Iterator[int]:
         """The numbers of a node's rules, of equally probable ones the first; most callers need only a few."""
         rules = self._scores[node, 1:]
-        least = self._least[node]
-        few = np.flatnonzero(rules > least)
-        yield from (few[np.argsort(-rules[few], kind="stable")] + 1).tolist()
-        rules = np.where(rules > least, -1.0, rules)
-        yield from (np.argsort(-rules, kind="stable")[: len(rules) - len(few)] + 1).tolist()
+        few = (rules > self._least[node]).nonzero()[0]
+        yield from (few[(-rules[few]).argsort(kind="stable")] + 1).tolist()
+        yield from ((-rules).argsort(kind="stable")[len(few) :] + 1).tolist()
 
     @cached_property
     def _least(self) -> Scores:
@@ -178,7 +188,7 @@ class Ranking:
         rules = self._scores[:, 1:]
         enough = min(_CANDIDATES + 2, rules.shape[1])
         least = np.zeros(len(rules), dtype=np.float32)
-        unsure = np.flatnonzero(~np.array(self._sure))
+        unsure = [node for node, number in enumerate(self.sure_rules) if not number]
         least[unsure] = np.partition(rules[unsure], -enough, axis=1)[:, -enough]
         return least
 
@@ -249,6 +259,8 @@ class NodeChoice:
 
     def _label(self, index: int, labelling: Labelling) -> tuple[str, float]:
         """A node's best label and its probability; the form of the query's token if no rule is defined."""
+        if (sure := labelling.sure_label(self._ranking, index)) is not None:
+            return sure
         ranking, token, value = self._ranking, self._tokens[index], bool(self._flags[index])
         if self._anchors is None or self._anchor_scores is None:
             best = labelling.from_token(ranking, index, token, value=value)

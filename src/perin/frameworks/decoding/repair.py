@@ -323,7 +323,7 @@ def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools)
         return np.where(gains.max(axis=1) >= without, gains.argmax(axis=1), -1)
     count, width = gains.shape
     alone = np.full((count, count), 4 * BARRED)
-    np.fill_diagonal(alone, without)
+    alone[np.arange(count), np.arange(count)] = without
     table = np.concatenate([gains - again * taken, gains - again, alone], axis=1)
     found = best_columns(table)
     return np.where(found < 2 * width, found % width, -1)
@@ -397,7 +397,7 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
     table = np.full((count, 2 * width + count), 8 * BARRED)
     table[:, :width] = gains[:, unique]
     table[:, width : 2 * width] = table[:, :width] - once[unique]
-    np.fill_diagonal(table[:, 2 * width :], np.maximum(worth, none))
+    table[np.arange(count), 2 * width + np.arange(count)] = np.maximum(worth, none)
     return [
         int(unique[column % width]) if column < 2 * width else label if gain >= none else -1
         for column, label, gain in zip(best_columns(table).tolist(), other, worth.tolist(), strict=True)

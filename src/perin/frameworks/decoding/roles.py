@@ -169,13 +169,13 @@ class RoleChoice:
         first = list(range(len(self.keep)))
 
         def find(node: int) -> int:
-            while first[node] != node:
-                first[node] = node = first[first[node]]
+            while (above := first[node]) != node:
+                first[node] = node = first[above]
             return node
 
         for source, target in self.edges:
             first[find(source)] = find(target)
-        return [find(node) for node in range(len(first))]
+        return list(map(find, first))
 
     def prune(self, *, whole: bool) -> None:
         """Remove what breaks hard rules, and parts that must be joined but are not; ``whole``: there are none."""
@@ -294,8 +294,10 @@ class _Joints:
             possible[:, closed] = possible[closed] = False
         sources, targets = possible.nonzero()
         presence = choice.prediction.presence[sources, targets]
-        self._order: list[int] = (-presence).argsort(kind="stable").tolist()
-        self._ends = sources.tolist(), targets.tolist(), presence.tolist()
+        order = (-presence).argsort(kind="stable")
+        self._sources: list[int] = sources[order].tolist()
+        self._targets: list[int] = targets[order].tolist()
+        self._chances: list[float] = presence[order].tolist()
         self._seen = 0
         self._heap: list[tuple[float, int, int]] = []
         self._leaving: dict[int, set[int]] = defaultdict(set)
@@ -313,10 +315,9 @@ class _Joints:
 
     def add_best(self) -> bool:
         """Join two parts by the best edge between any two; whether there is one."""
-        sources, targets, _ = self._ends
         while (found := self._best()) is not None:
             _, rank, label = found
-            source, target = sources[self._order[rank]], targets[self._order[rank]]
+            source, target = self._sources[rank], self._targets[rank]
             old, new = self._part[target], self._part[source]
             if old == new:
                 continue
@@ -331,25 +332,24 @@ class _Joints:
 
     def _best(self) -> tuple[float, int, int] | None:
         """Minus the gain of the best edge, the rank of its pair, and its label; pairs are looked at as needed."""
-        heap, order, chances = self._heap, self._order, self._ends[2]
+        heap, part, sources, targets, chances = self._heap, self._part, self._sources, self._targets, self._chances
         enough = _LOOKED_AT if heap else max(_LOOKED_AT, self._seen + _CHUNK)
-        while self._seen < len(order):
-            if heap and (self._seen >= enough or -heap[0][0] >= log_odds(chances[order[self._seen]])):
+        while (rank := self._seen) < len(chances):
+            if heap and (rank >= enough or -heap[0][0] >= log_odds(chances[rank])):
                 break
-            self._look_at(self._seen)
+            if part[sources[rank]] != part[targets[rank]]:
+                self._look_at(rank)
             self._seen += 1
         return heappop(heap) if heap else None
 
     def _look_at(self, rank: int) -> None:
         """Put the best label of a pair on the heap: the most probable one if no rule is against it."""
         choice, book = self._choice, self._choice.book
-        source, target, chance = (each[self._order[rank]] for each in self._ends)
-        if self._part[source] == self._part[target]:
-            return
+        source, target = self._sources[rank], self._targets[rank]
         scores = choice.prediction.edge_labels[source, target]
         used = self._leaving[source] | self._entering[target]
         prices = book.prices(choice.traits[source], choice.traits[target])
-        gain, label = log_odds(chance), int(scores.argmax())
+        gain, label = log_odds(self._chances[rank]), int(scores.argmax())
         if label in used or book.is_marker[label] or prices.as_list[label]:
             gains = _relative(scores[None], book)[0]
             gains += gain - prices.joints
