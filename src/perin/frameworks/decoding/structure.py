@@ -118,7 +118,7 @@ def free_structure(
         inside = np.ix_(rest, rest)
         edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
         edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
-    pairs = np.argwhere(edges)
+    pairs = np.array(edges.nonzero()).T
     return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
 
 

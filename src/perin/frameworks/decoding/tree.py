@@ -135,6 +135,8 @@ def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bo
 # Maximum spanning arborescence: the best tree whose edges lead away from one root (Chu and Liu, Edmonds).
 
 _ROOT = -1e6
+_TIE = 1e-6
+"""Weights that differ by less may be equal."""
 
 
 def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -147,9 +149,9 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     >>> maximum_arborescence(weights, np.ones(3, dtype=bool)).tolist()
     [2, 0, -1]
     """
-    size = len(weights)
-    if roots.sum() == 1 and (parents := _simple_parents(weights, int(roots.argmax()))) is not None:
+    if (parents := _simple_parents(weights, roots)) is not None:
         return parents
+    size = len(weights)
     extended = np.full((size + 1, size + 1), FORBIDDEN)
     extended[1:, 1:] = weights
     extended[0, 1:] = np.where(roots, _ROOT, FORBIDDEN)
@@ -157,11 +159,20 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     return _parents(extended)[1:] - 1
 
 
-def _simple_parents(weights: NDArray[np.float64], root: int) -> NDArray[np.int64] | None:
-    """[K]: the best parent of each node if that is a tree; else None."""
+def _simple_parents(weights: NDArray[np.float64], roots: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """[K]: the best parent of each node but the root, if that is the best tree; else None.
+
+    No tree is better than all best parents without the one that is worth least, which therefore is the root's.  Where
+    there are several possible roots, it must be the only best tree.
+    """
     weights = weights.copy()
     np.fill_diagonal(weights, 2 * FORBIDDEN)
     parents: NDArray[np.int64] = weights.argmax(axis=0)
+    best = weights.max(axis=0)
+    worth = np.where(roots, best, np.inf)
+    root = int(worth.argmin())
+    if roots.sum() > 1 and ((worth < worth[root] + _TIE).sum() > 1 or (weights > best - _TIE).sum() > len(weights)):
+        return None
     parents[root] = root
     above = parents
     for _ in range(len(parents).bit_length()):
