@@ -91,7 +91,7 @@ def _best_pieces(scores: Scores) -> Bools:
     The odds of a piece are a difference of two prefix sums of log odds, so its best start for each end is where the
     prefix before it is lowest; the first of equally good pieces is taken.
     """
-    clipped = np.clip(scores.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    clipped = np.minimum(np.maximum(scores, _SMALLEST, dtype=np.float64), 1 - _SMALLEST)
     sums = np.cumsum(np.log(clipped) - np.log1p(-clipped), axis=1)
     before = np.concatenate([np.zeros((len(sums), 1)), sums[:, :-1]], axis=1)
     lowest = np.minimum.accumulate(before, axis=1)

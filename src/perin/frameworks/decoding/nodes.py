@@ -13,7 +13,7 @@ import numpy as np
 from perin.contract import Sentence
 from perin.contract.heads import Bools, Prediction, Scores, true_columns
 from perin.frameworks.encoding import Anchoring
-from perin.labels.rules import AbsoluteRule, apply
+from perin.labels.rules import apply
 from perin.labels.ruleset import RuleSet
 from perin.lazy import cached_property
 from perin.text.dictionary import is_word
@@ -72,15 +72,14 @@ class Labelling:
     @classmethod
     def of(cls, rules: RuleSet, sentence: Sentence, words: str | None = None) -> Labelling:
         """The labelling of a sentence whose lemmas are translated already; ``words``: the pattern of its spelling."""
-        forms = tuple(token.form for token in sentence.tokens)
+        forms, lemmas = tuple([each.form for each in sentence.tokens]), tuple([each.lemma for each in sentence.tokens])
         spelling = Spelling(words, rules.absolute_labels, sentence) if words else None
-        return cls(rules, forms, tuple(token.lemma for token in sentence.tokens), spelling=spelling)
+        return cls(rules, forms, lemmas, spelling=spelling)
 
-    def sure_label(self, ranking: Ranking, node: int) -> tuple[str, float] | None:
-        """A node's best label, and its probability, if these are the same whatever the tokens; else None."""
-        number = ranking.sure_rules[node] if ranking.sure_rules else 0
-        label = self.rules.label_by_number[number]
-        return None if label is None or number in self.excluded else (label, ranking.likely[node])
+    def sure_labels(self, ranking: Ranking) -> list[str | None]:
+        """Of each node the label of a sure rule that is absolute; None where the label depends on tokens."""
+        absolute = self.rules.label_by_number
+        return [absolute[number] for number in ranking.sure_rules]
 
     def from_token(self, ranking: Ranking, node: int, token: int, *, value: bool) -> tuple[str, float] | None:
         """A node's best label, and its probability, where a rule sees all tokens from the query's on."""
@@ -124,15 +123,16 @@ class Ranking:
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
-        self.sure_rules: list[int] = []
-        """Of each node the rule that is as probable as all others together, 0 if there is none; empty without rules."""
-        if not scores.size or scores.shape[1] == 1:
-            return
-        first = scores[:, 1:].argmax(axis=1) + 1
-        likely = scores[np.arange(len(scores)), first]
-        self.likely: list[float] = likely.tolist()
+        self.sure_rules = [0] * len(scores)
+        """Of each node the rule that is at least as probable as all others together; 0 if there is none."""
+        self.likely = [0.0] * len(scores)
         """The probability of each node's best rule."""
-        self.sure_rules = np.where(2 * likely >= 1 - scores[:, 0], first, 0).tolist()
+        self._has_rules = scores.size > len(scores)
+        if self._has_rules:
+            first = scores[:, 1:].argmax(axis=1) + 1
+            likely = scores[np.arange(len(scores)), first]
+            self.likely = likely.tolist()
+            self.sure_rules = np.where(2 * likely >= 1 - scores[:, 0], first, 0).tolist()
 
     def best_label(
         self, node: int, label_of: Callable[[int], str | None], is_wrong: Callable[[str], bool] | None = None
@@ -146,7 +146,7 @@ class Ranking:
         >>> Ranking(np.array([[0.1, 0.3, 0.4, 0.2]], dtype=np.float32)).best_label(0, labels.get)[0]
         'dog'
         """
-        if not self.sure_rules:
+        if not self._has_rules:
             return None
         label = label_of(self.sure_rules[node]) if self.sure_rules[node] else None
         if label is not None and (is_wrong is None or not is_wrong(label)):
@@ -161,7 +161,7 @@ class Ranking:
 
     def ranked_labels(self, node: int, label_of: Callable[[int], str | None]) -> list[tuple[str, float]]:
         """All labels of a node's best rules and their probabilities, the most probable first."""
-        if not self.sure_rules:
+        if not self._has_rules:
             return []
         return sorted(self._totals(node, label_of).items(), key=lambda pair: -pair[1])
 
@@ -203,7 +203,7 @@ def least_loss(named: Scores, others: Scores) -> int:
 
 def absolute_rules(rules: RuleSet, label: str) -> list[int]:
     """The numbers of the absolute rules that yield a label."""
-    return [number for number, rule in enumerate(rules, start=1) if rule == AbsoluteRule(label)]
+    return [number for number, own in enumerate(rules.label_by_number) if own == label]
 
 
 # Labels and anchors depend on each other.
@@ -250,17 +250,20 @@ class NodeChoice:
 
     def nodes(self, required: str | None, unique: bool) -> Nodes:
         """The most probable labels and anchors, with at least (or exactly) one node of the required label."""
-        chosen = [self._label(index, self._labelling) for index in range(len(self._tokens))]
-        count = sum(label == required for label, _ in chosen)
-        if required is not None and (not count or (unique and count > 1)):
-            chosen = self._with(required, chosen, unique)
+        labelling, likely = self._labelling, self._ranking.likely
+        chosen = [
+            self._label(index, labelling) if label is None else (label, likely[index])
+            for index, label in enumerate(labelling.sure_labels(self._ranking))
+        ]
+        if required is not None:
+            count = [label for label, _ in chosen].count(required)
+            if not count or (unique and count > 1):
+                chosen = self._with(required, chosen, unique)
         labels, probabilities = zip(*chosen, strict=True)
         return Nodes(list(labels), list(probabilities), self._flags, self._anchors)
 
     def _label(self, index: int, labelling: Labelling) -> tuple[str, float]:
         """A node's best label and its probability; the form of the query's token if no rule is defined."""
-        if (sure := labelling.sure_label(self._ranking, index)) is not None:
-            return sure
         ranking, token, value = self._ranking, self._tokens[index], bool(self._flags[index])
         if self._anchors is None or self._anchor_scores is None:
             best = labelling.from_token(ranking, index, token, value=value)

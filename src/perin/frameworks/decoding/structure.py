@@ -146,10 +146,10 @@ def one_family(prediction: Prediction, structure: Structure, families: list[Bool
     sources, targets = plain.T
     scores = prediction.edge_labels[sources, targets]
     logarithms = np.log(np.maximum(scores, _SMALLEST))
-    gains = np.zeros((len(structure.keep), len(families)))
-    np.add.at(gains, sources, np.stack([logarithms[:, labels].max(axis=1) for labels in families], axis=1))
+    count = len(structure.keep)
+    gains = np.array([np.bincount(sources, logarithms[:, labels].max(axis=1), count) for labels in families])
     edge_labels = prediction.edge_labels.copy(order="K")
-    edge_labels[sources, targets] = np.where(np.stack(families)[gains.argmax(axis=1)[sources]], scores, 0)
+    edge_labels[sources, targets] = np.where(np.array(families)[gains.argmax(axis=0)[sources]], scores, 0)
     return replace(prediction, edge_labels=edge_labels)
 
 

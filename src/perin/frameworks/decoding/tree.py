@@ -39,7 +39,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     edges = remotes.copy()
     children = np.flatnonzero(parents >= 0)
     edges[parents[children], children] = True
-    pairs = np.argwhere(edges & keep & keep[:, None])
+    pairs = np.array((edges & keep & keep[:, None]).nonzero()).T
     classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
     return Structure(keep, pairs, best_attributes(prediction, pairs, classes), words)
 
@@ -117,13 +117,15 @@ def _remoteness(prediction: Prediction, remote: Bools) -> NDArray[np.float64]:
 
 def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bools:
     """[K, K]: edges of positive gain that are not in the tree and close no cycle, taken in order of gain."""
-    gains = gains.copy()
-    np.fill_diagonal(gains, FORBIDDEN)
-    children = np.flatnonzero(parents >= 0)
-    gains[parents[children], children] = FORBIDDEN
-    reaches = below | np.eye(len(parents), dtype=np.bool_)
     taken = np.zeros(gains.shape, dtype=np.bool_)
-    sources, targets = np.nonzero(gains > 0)
+    possible = gains > 0
+    if not possible.any():
+        return taken
+    reaches = below | np.eye(len(parents), dtype=np.bool_)
+    children = np.flatnonzero(parents >= 0)
+    possible[parents[children], children] = False
+    possible.flat[:: len(parents) + 1] = False
+    sources, targets = possible.nonzero()
     for index in np.argsort(-gains[sources, targets], kind="stable").tolist():
         source, target = sources[index], targets[index]
         if not reaches[target, source]:
@@ -166,7 +168,7 @@ def _simple_parents(weights: NDArray[np.float64], roots: NDArray[np.bool_]) -> N
     there are several possible roots, it must be the only best tree.
     """
     weights = weights.copy()
-    np.fill_diagonal(weights, 2 * FORBIDDEN)
+    weights.flat[:: len(weights) + 1] = 2 * FORBIDDEN
     parents: NDArray[np.int64] = weights.argmax(axis=0)
     best = weights.max(axis=0)
     worth = np.where(roots, best, np.inf)
