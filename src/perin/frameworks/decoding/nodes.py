@@ -351,11 +351,13 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
             np.copyto(table[:, kept], table[:, twin], where=back)
     stay = [node for node in range(count) if node not in gone]
     rows = np.array(stay)
-    moved = np.nonzero((pairs != own)[rows][:, rows])
-    origins = np.divmod(pairs[rows][:, rows][moved], count)
+    inside = np.ix_(rows, rows)
+    pairs, own = pairs[inside], own[inside]
+    moved = (pairs != own).nonzero()
+    origins = np.divmod(pairs[moved], count)
 
     def of_pairs(scores: Scores) -> Scores:
-        left: Scores = scores[rows][:, rows]
+        left: Scores = scores[inside]
         left[moved] = scores[origins]
         return left
 
@@ -363,7 +365,7 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
         prediction,
         labels=prediction.labels[rows],
         accepted=prediction.accepted[rows],
-        presence=presence[rows][:, rows],
+        presence=presence[inside],
         edge_labels=of_pairs(prediction.edge_labels),
         anchors=None if prediction.anchors is None else prediction.anchors[rows],
         edge_attributes=None if prediction.edge_attributes is None else of_pairs(prediction.edge_attributes),
