@@ -15,7 +15,6 @@ from perin.contract.heads import Bools, Prediction, Scores, true_columns
 from perin.frameworks.encoding import Anchoring
 from perin.labels.rules import apply
 from perin.labels.ruleset import RuleSet
-from perin.lazy import cached_property
 from perin.text.dictionary import is_word
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 8
 """How many of the best rules share in the sum."""
+
+_UNLIKELY = 1e-4
+"""Less probable rules are hardly ever looked at."""
 
 _NO_WORD = 0.01
 """What a label counts for whose words are none (``exhibi-01``).  F1 on dev is nearly the same from .1 to .001."""
@@ -178,19 +180,9 @@ class Ranking:
     def _numbers(self, node: int) -> Iterator[int]:
         """The numbers of a node's rules, of equally probable ones the first; most callers need only a few."""
         rules = self._scores[node, 1:]
-        few = (rules > self._least[node]).nonzero()[0]
+        few = (rules > _UNLIKELY).nonzero()[0]
         yield from (few[(-rules[few]).argsort(kind="stable")] + 1).tolist()
         yield from ((-rules).argsort(kind="stable")[len(few) :] + 1).tolist()
-
-    @cached_property
-    def _least(self) -> Scores:
-        """[K]: less probable rules are hardly ever looked at."""
-        rules = self._scores[:, 1:]
-        enough = min(_CANDIDATES + 2, rules.shape[1])
-        least = np.zeros(len(rules), dtype=np.float32)
-        unsure = [node for node, number in enumerate(self.sure_rules) if not number]
-        least[unsure] = np.partition(rules[unsure], -enough, axis=1)[:, -enough]
-        return least
 
 
 def least_loss(named: Scores, others: Scores) -> int:

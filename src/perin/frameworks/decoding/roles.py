@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -302,16 +302,17 @@ class _Joints:
         self._heap: list[tuple[float, int, int]] = []
         self._leaving: dict[int, set[int]] = defaultdict(set)
         self._entering: dict[int, set[int]] = defaultdict(set)
-        for pair, labels in choice.edges.items():
-            for label in labels:
-                self._use(*pair, label)
+        self._use(choice.edges)
 
-    def _use(self, source: int, target: int, label: int) -> None:
-        """Remember that a unique role is taken."""
-        if self._choice.book.once_out[label]:
-            self._leaving[source].add(label)
-        if self._choice.book.once_in[label]:
-            self._entering[target].add(label)
+    def _use(self, edges: Mapping[Pair, list[int]]) -> None:
+        """Remember which unique roles are taken."""
+        once_out, once_in = self._choice.book.once_out, self._choice.book.once_in
+        for (source, target), labels in edges.items():
+            for label in labels:
+                if once_out[label]:
+                    self._leaving[source].add(label)
+                if once_in[label]:
+                    self._entering[target].add(label)
 
     def add_best(self) -> bool:
         """Join two parts by the best edge between any two; whether there is one."""
@@ -325,7 +326,7 @@ class _Joints:
                 self._look_at(rank)
                 continue
             self._choice.edges.setdefault((source, target), []).append(label)
-            self._use(source, target, label)
+            self._use({(source, target): [label]})
             self._part = [new if each == old else each for each in self._part]
             return True
         return False

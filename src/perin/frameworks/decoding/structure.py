@@ -113,11 +113,14 @@ def free_structure(
     if not owned or not nodes.flags.any():
         edges = joined_edges(presence, allowed, least_joint)
     else:
-        edges = np.zeros_like(allowed)
         rest, own = np.flatnonzero(~nodes.flags), np.flatnonzero(nodes.flags)
-        inside = np.ix_(rest, rest)
-        edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
-        edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
+        if least_joint < 0.5:
+            inside = np.ix_(rest, rest)
+            edges = np.zeros_like(allowed)
+            edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
+        else:
+            edges = joined_edges(presence, allowed & ~nodes.flags, least_joint)
+        edges[rest[presence[:, own][rest].argmax(axis=0)], own] = True
     pairs = np.array(edges.nonzero()).T
     return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
 
