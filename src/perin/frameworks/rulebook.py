@@ -377,19 +377,6 @@ class Rulebook:
         return found
 
 
-def stacked(rows: list[Floats], columns: Ints | None = None) -> Floats:
-    """[M, L]: rows, many of which are the same arrays; [1, L] if all are; ``columns``: some columns of them."""
-    kinds = {id(row): row for row in rows}
-    table = np.array(list(kinds.values()))
-    if columns is not None:
-        table = table[:, columns]
-    if len(kinds) == 1:
-        return table
-    numbers = {key: number for number, key in enumerate(kinds)}
-    found: Floats = table[[numbers[id(row)] for row in rows]]
-    return found
-
-
 _BOOKS: dict[tuple[int, int], tuple[Framework, Vocabulary, Rulebook]] = {}
 
 

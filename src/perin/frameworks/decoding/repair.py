@@ -9,7 +9,7 @@ and what still breaks a hard rule is removed.  All of it is polynomial, so no li
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
@@ -273,16 +273,21 @@ def _fill(choice: RoleChoice, node: int, number: int) -> None:
         ties = _ties(choice, [node], need.labels)[node]
         without = max(without, choice.absence(node) - ties)
     once = choice.book.once_out if need.incoming else choice.book.once_in
+    served: Counter[int] = Counter()
+    rivals: dict[tuple[int, int], Pair] = {}
+    for pair, own in choice.edges.items():
+        if not need.labels.isdisjoint(own):
+            served[pair[end]] += 1
+            for label in own:
+                rivals.setdefault((pair[1 - end], label), pair)
     best: tuple[float, Pair, int, Pair | None] = (without, (node, node), -1, None)
     for pair, label, gain in _best_labels(choice, pairs, need):
-        rival = None
-        if once[label] > 0:
-            rival = next(
-                (each for each, own in choice.edges.items() if each[1 - end] == pair[1 - end] and label in own), None
-            )
+        rival = rivals.get((pair[1 - end], label)) if once[label] > 0 else None
         if rival is not None:
-            gain -= max(0.0, choice.presence(rival)) + _price_of_taking(choice, rival, number)
-        best = max(best, (gain, pair, label, rival), key=lambda each: each[0])
+            needy = choice.traits[rival[end]].needs >> number & 1 and served[rival[end]] == 1
+            gain -= max(0.0, choice.presence(rival)) + (need.price if needy else 0.0)
+        if gain > best[0]:
+            best = gain, pair, label, rival
     gain, pair, label, rival = best
     if label >= 0:
         if rival is not None:
@@ -305,16 +310,6 @@ def _possible(choice: RoleChoice) -> Bools:
     """[K]: the nodes that may be partners."""
     kept = np.array(choice.keep)
     return kept & ~np.array(choice.flags) if choice.book.owned else kept
-
-
-def _price_of_taking(choice: RoleChoice, pair: Pair, number: int) -> float:
-    """What it costs that the needy end of a pair loses the role that serves it: nothing if it has others."""
-    need = choice.book.needs[number]
-    end = int(need.incoming)
-    if not choice.traits[pair[end]].needs >> number & 1:
-        return 0.0
-    others = (own for each, own in choice.edges.items() if each[end] == pair[end] and each != pair)
-    return need.price if all(need.labels.isdisjoint(own) for own in others) else 0.0
 
 
 def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools) -> Ints:

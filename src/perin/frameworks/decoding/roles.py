@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
-from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits, stacked
+from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -130,7 +130,8 @@ class RoleChoice:
         sources, targets = np.array(pairs, dtype=np.int64).T
         gains = _relative(self.prediction.edge_labels[sources, targets], self.book, columns)
         gains += odds(self.prediction.presence[sources, targets])[:, None]
-        gains -= stacked([prices(traits[source], traits[target]).array for source, target in pairs], columns)
+        costs = np.array([prices(traits[source], traits[target]).array for source, target in pairs])
+        gains -= costs if columns is None else costs[:, columns]
         np.maximum(gains, 2 * BARRED, out=gains)
         allowed = self.allowed[sources, targets]
         if not allowed.all():
