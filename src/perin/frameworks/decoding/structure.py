@@ -172,12 +172,7 @@ def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools, furt
     ``scores``: [M, L].  ``markers``: [L], labels that only stand beside another.  ``further``: [L], how probable a
     label must be that is not the most probable one.
     """
-    chosen = np.zeros(scores.shape, dtype=np.bool_)
-    if not scores.size:
-        return chosen
-    if multilabel:
-        chosen |= scores >= further
-    plain = np.where(markers, -1.0, scores)
-    bare = ~(chosen & ~markers).any(axis=1)
-    chosen[bare, plain[bare].argmax(axis=1)] = True
+    chosen: Bools = scores >= further if multilabel else np.zeros(scores.shape, dtype=np.bool_)
+    if scores.size:
+        chosen[np.arange(len(scores)), np.where(markers, -1.0, scores).argmax(axis=1)] = True
     return chosen
