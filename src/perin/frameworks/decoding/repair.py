@@ -43,9 +43,8 @@ def choose_roles(
     have an edge.
     """
     if book.fixed and book.ruled is not None:
-        ruled = labels[:, book.ruled]
-        sources: list[int] = structure.edges[ruled.any(axis=1), 0].tolist()
-        if len(set(sources)) == ruled.sum():
+        rows = labels[:, book.ruled].nonzero()[0]
+        if len(set(structure.edges[rows, 0].tolist())) == len(rows):
             return structure, labels
     choice = RoleChoice(prediction, nodes, traits, book, structure, labels, allowed)
     faults = choice.find_faults(book.all_checks)
@@ -95,8 +94,11 @@ def _own_constants(choice: RoleChoice, faults: Faults) -> None:
         return
     owners = {source for source, target, _ in faults.roles if flags[target]}
     owners.update(node for node, _ in faults.torn)
+    crowded = {(node, label) for node, label, incoming in faults.crowded if not incoming}
+    if not owners and not crowded:
+        return
     own = {pair[1]: pair for pair in edges if flags[pair[1]]}
-    if crowded := {(node, label) for node, label, incoming in faults.crowded if not incoming}:
+    if crowded:
         owners.update(pair[0] for pair in own.values() if (pair[0], edges[pair][0]) in crowded)
     constants = sorted(node for node, pair in own.items() if pair[0] in owners)
     if not constants:
@@ -318,7 +320,7 @@ def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools)
         return np.where(gains.max(axis=1) >= without, gains.argmax(axis=1), -1)
     count, width = gains.shape
     alone = np.full((count, count), 4 * BARRED)
-    alone[np.arange(count), np.arange(count)] = without
+    alone.flat[:: count + 1] = without
     table = np.concatenate([gains - again * taken, gains - again, alone], axis=1)
     found = best_columns(table)
     return np.where(found < 2 * width, found % width, -1)
@@ -389,10 +391,10 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
     free = gains.copy()
     free[:, unique] = 4 * BARRED
     other, worth = free.argmax(axis=1).tolist(), free.max(axis=1)
-    table = np.full((count, 2 * width + count), 8 * BARRED)
-    table[:, :width] = gains[:, unique]
-    table[:, width : 2 * width] = table[:, :width] - once[unique]
-    table[np.arange(count), 2 * width + np.arange(count)] = np.maximum(worth, none)
+    alone = np.full((count, count), 8 * BARRED)
+    alone.flat[:: count + 1] = np.maximum(worth, none)
+    first = gains[:, unique]
+    table = np.concatenate([first, first - once[unique], alone], axis=1)
     return [
         int(unique[column % width]) if column < 2 * width else label if gain >= none else -1
         for column, label, gain in zip(best_columns(table).tolist(), other, worth.tolist(), strict=True)
