@@ -66,8 +66,8 @@ class Anchoring:
 
 def _joined(tokens: Sequence[int], ranges: Sequence[Anchor]) -> tuple[Anchor, ...]:
     """The ranges of tokens, neighbouring ones as one."""
-    if len(tokens) == 1:
-        return (ranges[tokens[0]],)
+    if tokens and tokens[-1] - tokens[0] < len(tokens):
+        return (Anchor(ranges[tokens[0]].start, ranges[tokens[-1]].end),)
     pieces: list[Anchor] = []
     last = -2
     for index in tokens:

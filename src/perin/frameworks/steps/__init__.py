@@ -136,30 +136,38 @@ class PropertiesAsNodes:
 
     def decode(self, graph: Graph) -> Graph:
         """Flagged leaves with one unflagged parent become its properties; other flagged nodes just lose the flag."""
+        values = {node.id: node.label for node in graph.nodes if flagged(node)}
+        if not values:
+            return graph
+        inner = {edge.source for edge in graph.edges}
+        incoming: dict[int, list[Edge]] = {}
+        for edge in graph.edges:
+            if edge.target in values and edge.target not in inner:
+                incoming.setdefault(edge.target, []).append(edge)
         owned: dict[int, tuple[int, Property]] = {}
-        for node in graph.nodes:
-            if flagged(node) and not graph.outgoing(node.id):
-                parents = graph.parents(node.id)
-                if len(parents) == 1 and not flagged(parents[0]):
-                    label = graph.incoming(node.id)[0].label or ""
-                    owned[node.id] = parents[0].id, Property(label, node.label)
+        for id, value in values.items():
+            edges = incoming.get(id, [])
+            owners = {edge.source for edge in edges}
+            if len(owners) == 1 and owners.isdisjoint(values):
+                owned[id] = edges[0].source, Property(edges[0].label or "", value)
         pairs: dict[int, list[Property]] = {}
         for owner, pair in owned.values():
             if pair not in pairs.setdefault(owner, []):
                 pairs[owner].append(pair)
         nodes = [_finished(node, pairs.get(node.id, ())) for node in graph.nodes if node.id not in owned]
-        edges = [edge for edge in graph.edges if edge.target not in owned]
-        return replace(graph, nodes=tuple(nodes), edges=tuple(edges), tops=_without(graph.tops, owned))
+        left = tuple([edge for edge in graph.edges if edge.target not in owned])
+        return replace(graph, nodes=tuple(nodes), edges=left, tops=_without(graph.tops, owned))
 
 
 def _finished(node: Node, pairs: list[Property] | tuple[()]) -> Node:
     if not pairs and FLAG not in node.properties:
         return node
-    return replace(node, properties=(*(pair for pair in node.properties if pair != FLAG), *pairs))
+    properties = (*[pair for pair in node.properties if pair != FLAG], *pairs)
+    return Node(node.id, node.label, properties, node.anchors, node.extra)
 
 
 def _without(tops: tuple[int, ...], removed: dict[int, tuple[int, Property]]) -> tuple[int, ...]:
-    return tuple(top for top in tops if top not in removed)
+    return tuple([top for top in tops if top not in removed])
 
 
 # Quoted constants: ``"speaker"`` becomes a flagged node ``speaker``.
