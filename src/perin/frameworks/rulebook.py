@@ -96,7 +96,7 @@ class Traits:
         """The properties, of those that classifiers chose, that such a node can have."""
         if not properties or not self.lacks:
             return properties
-        return tuple(pair for pair in properties if pair.name not in self.lacks)
+        return tuple([pair for pair in properties if pair.name not in self.lacks])
 
 
 class Prices(NamedTuple):

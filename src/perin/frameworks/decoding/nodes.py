@@ -343,13 +343,12 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
             np.copyto(table[:, kept], table[:, twin], where=back)
     stay = [node for node in range(count) if node not in gone]
     rows = np.array(stay)
-    inside = np.ix_(rows, rows)
-    pairs, own = pairs[inside], own[inside]
-    moved = (pairs != own).nonzero()
+    pairs, moves = (table.take(rows, axis=0).take(rows, axis=1) for table in (pairs, pairs != own))
+    moved = moves.nonzero()
     origins = np.divmod(pairs[moved], count)
 
     def of_pairs(scores: Scores) -> Scores:
-        left: Scores = scores[inside]
+        left: Scores = scores.take(rows, axis=0).take(rows, axis=1)  # faster than other ways to say so
         left[moved] = scores[origins]
         return left
 
@@ -357,7 +356,7 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
         prediction,
         labels=prediction.labels[rows],
         accepted=prediction.accepted[rows],
-        presence=presence[inside],
+        presence=presence.take(rows, axis=0).take(rows, axis=1),
         edge_labels=of_pairs(prediction.edge_labels),
         anchors=None if prediction.anchors is None else prediction.anchors[rows],
         edge_attributes=None if prediction.edge_attributes is None else of_pairs(prediction.edge_attributes),

@@ -197,7 +197,8 @@ def _quoted(node: Node) -> Node:
     if not flagged(node):
         return node
     label = None if node.label is None else f'"{node.label}"'
-    return replace(node, label=label, properties=tuple(pair for pair in node.properties if pair != FLAG))
+    properties = tuple([pair for pair in node.properties if pair != FLAG])
+    return Node(node.id, label, properties, node.anchors, node.extra)
 
 
 # Relation nodes of DRG as labelled edges.
