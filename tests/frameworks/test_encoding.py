@@ -42,17 +42,18 @@ def test_trimmed_tokens_leave_punctuation_at_the_ends() -> None:
 
 
 def test_ranges() -> None:
-    row = [0, 1, 2, 4, 5]
-    assert Anchoring(trimmed=True).ranges(row, SENTENCE) == (Anchor(0, 8), Anchor(10, 16))
-    assert Anchoring().ranges(row, SENTENCE)[:2] == (Anchor(0, 3), Anchor(3, 4))
-    assert Anchoring().ranges([], SENTENCE) == ()
+    tokens = np.array([[True, True, True, False, True, True, False], [False] * 7])
+    assert Anchoring(trimmed=True).ranges(tokens, SENTENCE) == [(Anchor(0, 8), Anchor(10, 16)), ()]
+    several, none = Anchoring().ranges(tokens, SENTENCE)
+    assert several[:2] == (Anchor(0, 3), Anchor(3, 4))
+    assert none == ()
 
 
 @given(st.lists(st.booleans(), min_size=7, max_size=7), st.booleans())
 def test_from_tokens_to_ranges_and_back(row: list[bool], trimmed: bool) -> None:
     anchoring = Anchoring(trimmed=trimmed)
-    ranges = anchoring.ranges(np.flatnonzero(row).tolist(), SENTENCE)
-    again = anchoring.ranges(np.flatnonzero(anchoring.tokens([ranges], SENTENCE)[0]).tolist(), SENTENCE)
+    (ranges,) = anchoring.ranges(np.array([row]), SENTENCE)
+    (again,) = anchoring.ranges(anchoring.tokens([ranges], SENTENCE), SENTENCE)
     assert normal_anchors(again, TEXT) == normal_anchors(ranges, TEXT)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -23,10 +23,20 @@ def true_columns(rows: Bools) -> list[list[int]]:
     >>> true_columns(np.array([[True, False, True], [False, False, False]]))
     [[0, 2], []]
     """
-    columns: list[list[int]] = [[] for _ in rows]
-    for row, column in np.argwhere(rows).tolist():
+    columns: list[list[int]] = [[] for _ in range(len(rows))]
+    for row, column in true_cells(rows):
         columns[row].append(column)
     return columns
+
+
+def true_cells(table: Bools) -> Iterator[tuple[int, int]]:
+    """The row and the column of each true cell, row by row.
+
+    >>> list(true_cells(np.array([[True, False, True], [False, True, False]])))
+    [(0, 0), (0, 2), (1, 1)]
+    """
+    rows, columns = table.nonzero()
+    return zip(rows.tolist(), columns.tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,18 +56,27 @@ class Anchoring:
             chosen[np.arange(len(chosen)), scores.argmax(axis=1)] = True
         return chosen
 
-    def ranges(self, tokens: Iterable[int], sentence: Sentence) -> tuple[Anchor, ...]:
-        """The anchors of a node with these tokens, ascending numbers."""
-        pieces: list[Anchor] = []
-        last = -2
-        for index in tokens:
-            token = sentence.tokens[index]
-            if self.trimmed and index == last + 1:
-                pieces[-1] = Anchor(pieces[-1].start, token.end)
-            else:
-                pieces.append(Anchor(token.start, token.end))
-            last = index
-        return tuple(pieces)
+    def ranges(self, tokens: Bools, sentence: Sentence) -> list[tuple[Anchor, ...]]:
+        """The anchors of each node; ``tokens``: [N, T]."""
+        whole = [Anchor(token.start, token.end) for token in sentence.tokens]
+        if self.trimmed:
+            return [_joined(own, whole) for own in true_columns(tokens)]
+        return [tuple([whole[index] for index in own]) for own in true_columns(tokens)]
+
+
+def _joined(tokens: Sequence[int], ranges: Sequence[Anchor]) -> tuple[Anchor, ...]:
+    """The ranges of tokens, neighbouring ones as one."""
+    if tokens and tokens[-1] - tokens[0] < len(tokens):
+        return (Anchor(ranges[tokens[0]].start, ranges[tokens[-1]].end),)
+    pieces: list[Anchor] = []
+    last = -2
+    for index in tokens:
+        if index == last + 1:
+            pieces[-1] = Anchor(pieces[-1].start, ranges[index].end)
+        else:
+            pieces.append(ranges[index])
+        last = index
+    return tuple(pieces)
 
 
 def _mark(row: Bools, ranges: Iterable[tuple[int, int]], starts: list[int], ends: list[int]) -> None:
@@ -82,7 +91,7 @@ def _best_pieces(scores: Scores) -> Bools:
     The odds of a piece are a difference of two prefix sums of log odds, so its best start for each end is where the
     prefix before it is lowest; the first of equally good pieces is taken.
     """
-    clipped = np.clip(scores.astype(np.float64), _SMALLEST, 1 - _SMALLEST)
+    clipped = np.minimum(np.maximum(scores, _SMALLEST, dtype=np.float64), 1 - _SMALLEST)
     sums = np.cumsum(np.log(clipped) - np.log1p(-clipped), axis=1)
     before = np.concatenate([np.zeros((len(sums), 1)), sums[:, :-1]], axis=1)
     lowest = np.minimum.accumulate(before, axis=1)
@@ -178,8 +187,7 @@ def tops(graph: Graph) -> Bools:
 def property_classes(graph: Graph, vocabulary: Vocabulary) -> dict[str, Ints]:
     """The class of each node, [N], for each property with a classifier."""
     found = {}
-    for name, classes in vocabulary.property_classes.items():
-        numbers = {value: number for number, value in enumerate(classes, start=1)}
+    for name, numbers in vocabulary.class_numbers.items():
         values = (class_of(node, name, vocabulary.lexica.get(name)) for node in graph.nodes)
         found[name] = np.array([numbers.get(value, 0) if value else 0 for value in values], dtype=np.int64)
     return found

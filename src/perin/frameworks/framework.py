@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -208,9 +209,6 @@ class Framework:
         """Without the nodes that only repeat another one."""
         return merge_twins(prediction, nodes, book)
 
-    def _markers(self, vocabulary: Vocabulary) -> Bools:
-        return np.array([label in self.markers for label in vocabulary.edge_labels], dtype=np.bool_)
-
     def required_rules(self, vocabulary: Vocabulary) -> list[int]:
         """The rules that yield the required label."""
         return [] if self.required is None else absolute_rules(vocabulary.rules, self.required)
@@ -236,7 +234,7 @@ class Framework:
         self, prediction: Prediction, vocabulary: Vocabulary, structure: Structure, book: Rulebook | None
     ) -> Bools:
         sources, targets = structure.edges.T
-        scores, markers = prediction.edge_labels[sources, targets], self._markers(vocabulary)
+        scores, markers = prediction.edge_labels[sources, targets], _marked(vocabulary.edge_labels, self.markers)
         further = 0.5 if book is None else book.further
         return choose_edge_labels(scores, multilabel=self.multilabel, markers=markers, further=further)
 
@@ -244,3 +242,9 @@ class Framework:
         if self.anchoring is None:
             return None
         return self.anchoring.tokens([node.anchors for node in graph.nodes], sentence)
+
+
+@cache
+def _marked(labels: tuple[str | None, ...], markers: frozenset[str]) -> Bools:
+    """[L]: which edge labels are markers."""
+    return np.array([label in markers for label in labels], dtype=np.bool_)

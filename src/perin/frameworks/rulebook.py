@@ -96,7 +96,7 @@ class Traits:
         """The properties, of those that classifiers chose, that such a node can have."""
         if not properties or not self.lacks:
             return properties
-        return tuple(pair for pair in properties if pair.name not in self.lacks)
+        return tuple([pair for pair in properties if pair.name not in self.lacks])
 
 
 class Prices(NamedTuple):
@@ -375,19 +375,6 @@ class Rulebook:
             joints = np.where(costs >= cost(self.least_joint), np.inf, costs)
             found = self._prices[key] = Prices(costs, costs.tolist(), joints)
         return found
-
-
-def stacked(rows: list[Floats], columns: Ints | None = None) -> Floats:
-    """[M, L]: rows, many of which are the same arrays; [1, L] if all are; ``columns``: some columns of them."""
-    kinds = {id(row): row for row in rows}
-    table = np.array(list(kinds.values()))
-    if columns is not None:
-        table = table[:, columns]
-    if len(kinds) == 1:
-        return table
-    numbers = {key: number for number, key in enumerate(kinds)}
-    found: Floats = table[[numbers[id(row)] for row in rows]]
-    return found
 
 
 _BOOKS: dict[tuple[int, int], tuple[Framework, Vocabulary, Rulebook]] = {}

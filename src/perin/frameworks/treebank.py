@@ -167,10 +167,9 @@ def lost_anchors(framework: Framework, graph: Graph, sentence: Sentence) -> list
     if framework.anchoring is None:
         return []
     anchored = [node for node in graph.nodes if node.anchors]
-    rows = framework.anchoring.tokens([node.anchors for node in anchored], sentence)
+    tokens = framework.anchoring.tokens([node.anchors for node in anchored], sentence)
     lost = []
-    for node, row in zip(anchored, rows, strict=True):
-        ranges = framework.anchoring.ranges(row.nonzero()[0].tolist(), sentence)
+    for node, ranges in zip(anchored, framework.anchoring.ranges(tokens, sentence), strict=True):
         if normal_anchors(ranges, graph.input) != normal_anchors(node.anchors, graph.input):
             lost.append(LostAnchor(graph.id, node.id, node.anchors or (), ranges))
     return lost

@@ -34,10 +34,12 @@ class _Ucca(Framework):
         if prediction.anchors is None:
             return prediction, nodes
         inner = np.array([label == INNER for label in nodes.labels])
-        idle = np.flatnonzero(~inner & ~leaf_words(prediction.anchors, inner, disjoint=True).any(axis=1))
+        busy = leaf_words(prediction.anchors, inner, disjoint=True).any(axis=1) | inner
+        if busy.all():
+            return prediction, nodes
         best = np.where(inner[:, None], -1.0, prediction.anchors).argmax(axis=0)
         words = prediction.anchors.argmax(axis=1)
-        gone = {node: int(best[words[node]]) for node in idle.tolist() if best[words[node]] not in idle}
+        gone = {node: int(best[words[node]]) for node in np.flatnonzero(~busy).tolist() if busy[best[words[node]]]}
         return merge_nodes(prediction, nodes, gone) if gone else (prediction, nodes)
 
 

@@ -17,6 +17,7 @@ from perin.frameworks.steps import FLAG, flagged
 from perin.graphs.graph import Graph, Property, Scalar
 from perin.labels.rules import fold
 from perin.labels.ruleset import RuleSet
+from perin.lazy import cached_property
 from perin.text.translation import translated_by
 
 AttributeClass: TypeAlias = tuple[tuple[str | None, tuple[Property, ...]], ...]
@@ -170,6 +171,14 @@ class Vocabulary:
             return sentence
         return translated_by(sentence, self.glossary, self.translator)
 
+    @cached_property
+    def class_numbers(self) -> dict[str, dict[str, int]]:
+        """By property name: the number of each class."""
+        return {
+            name: {value: number for number, value in enumerate(classes, start=1)}
+            for name, classes in self.property_classes.items()
+        }
+
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
         return {
@@ -259,13 +268,12 @@ def frame(value: str) -> str:
     return found.group() if found else value
 
 
-def class_numbers(listed: Sequence[str], classes: Sequence[str]) -> list[int]:
+def class_numbers(listed: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
     """The class that speaks for each listed value: its own, else its frame's, else 0.
 
-    >>> class_numbers(["v#v-w1f1", "v#v-w2f1", "v#v-w2f3"], ["f1", "v#v-w2f1"])
+    >>> class_numbers(["v#v-w1f1", "v#v-w2f1", "v#v-w2f3"], {"f1": 1, "v#v-w2f1": 2})
     [1, 2, 0]
     """
-    numbers = {name: number for number, name in enumerate(classes, start=1)}
     return [numbers.get(value, numbers.get(frame(value), 0)) for value in listed]
 
 

@@ -57,7 +57,10 @@ class Node:
         >>> Node(0, "dog", (Property("num", "sg"),)).get("num")
         'sg'
         """
-        return next((value for key, value in self.properties if key == name), default)
+        for key, value in self.properties:
+            if key == name:
+                return value
+        return default
 
     def __reduce__(self) -> tuple[type[Node], tuple[Any, ...]]:  # what dataclasses do for slots is much slower
         return Node, (self.id, self.label, self.properties, self.anchors, self.extra)
@@ -77,7 +80,10 @@ class Edge:
 
     def get(self, name: str, default: Scalar = None) -> Scalar:
         """The value of the first attribute of this name."""
-        return next((value for key, value in self.attributes if key == name), default)
+        for key, value in self.attributes:
+            if key == name:
+                return value
+        return default
 
     def __reduce__(self) -> tuple[type[Edge], tuple[Any, ...]]:
         fields = (self.source, self.target, self.label, self.attributes, self.normal, self.id, self.extra)
@@ -157,9 +163,8 @@ class Graph:
 
     def roots(self) -> tuple[Node, ...]:
         """The nodes that no edge of another node enters."""
-        return tuple(
-            node for node in self.nodes if all(edge.source == node.id for edge in self._incoming.get(node.id, ()))
-        )
+        entered = {edge.target for edge in self.edges if edge.source != edge.target}
+        return tuple([node for node in self.nodes if node.id not in entered])
 
     def leaves(self) -> tuple[Node, ...]:
         """The nodes that no edge leaves."""

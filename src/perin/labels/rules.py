@@ -170,9 +170,9 @@ def apply(rule: Rule, forms: Sequence[str], lemmas: Sequence[str], case: Case = 
     if rule.first and (rule.cut_left >= len(tokens[0]) or rule.cut_right >= len(tokens[end - 1])):
         return None
     joined = rule.separator.join(tokens[rule.drop_left : end])
-    kept = joined[rule.cut_left : max(len(joined) - rule.cut_right, 0)]
-    if not kept:
+    if len(joined) <= rule.cut_left + rule.cut_right:
         return None
+    kept = joined[rule.cut_left : len(joined) - rule.cut_right]
     return rule.prefix + (fold(kept) if case == "lower" else kept) + rule.suffix
 
 

@@ -188,7 +188,12 @@ class RuleSet:
     @cached_property
     def absolute_labels(self) -> frozenset[str]:
         """The labels of absolute rules."""
-        return frozenset(rule.label for rule in self.rules if isinstance(rule, AbsoluteRule))
+        return frozenset(label for label in self.label_by_number if label is not None)
+
+    @cached_property
+    def label_by_number(self) -> list[str | None]:
+        """By number: the label of an absolute rule; None for other rules and for the null class."""
+        return [None, *(rule.label if isinstance(rule, AbsoluteRule) else None for rule in self.rules)]
 
     @cached_property
     def _index(self) -> AffixIndex:

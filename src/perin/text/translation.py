@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from perin.contract import Sentence
+from perin.contract import Sentence, Token
 from perin.errors import InputError, MissingDependencyError, ModelError, UsageError
 from perin.files import cache_folder, read_lines, source_name, write_text
 from perin.lazy import cached_property
@@ -90,10 +90,10 @@ class Chain:
 def translated(sentence: Sentence, translator: Translator) -> Sentence:
     """The sentence with its lemmas translated, where the translator knows them."""
     translations = translator.translate([token.lemma for token in sentence.tokens])
-    tokens = (
-        replace(token, lemma=translation or token.lemma)
+    tokens = [
+        Token(token.form, translation, token.start, token.end) if translation else token
         for token, translation in zip(sentence.tokens, translations, strict=True)
-    )
+    ]
     return replace(sentence, tokens=tuple(tokens))
 
 

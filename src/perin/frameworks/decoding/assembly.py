@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perin.contract.heads import Bools, Prediction, true_columns
+from perin.contract.heads import Bools, Prediction, true_cells, true_columns
 from perin.frameworks.decoding.nodes import Labelling, Nodes, Ranking
 from perin.frameworks.decoding.structure import Structure
 from perin.frameworks.encoding import Anchoring
@@ -39,12 +39,12 @@ def assembled(
     flags = nodes.flags.tolist()
     ranges: list[tuple[Anchor, ...]] = [()] * len(flags)
     if anchoring is not None and structure.anchors is not None:
-        ranges = [anchoring.ranges(tokens, prediction.sentence) for tokens in true_columns(structure.anchors)]
+        ranges = anchoring.ranges(structure.anchors, prediction.sentence)
     made = []
     for id, query in enumerate(kept):
         pairs = (FLAG, *properties[query]) if flags[query] else properties[query]
         made.append(Node(id, nodes.labels[query], pairs, ranges[query] or None))
-    edges, tops = _edges(structure, labels, vocabulary), _tops(prediction, nodes, kept)
+    edges, tops = _edges(structure, kept, labels, vocabulary), _tops(prediction, nodes, kept)
     return replace(bare, nodes=tuple(made), edges=edges, tops=tops)
 
 
@@ -91,29 +91,31 @@ def choose_properties(
     for name, classes in vocabulary.property_classes.items():
         rows = scores[name]
         lexicon = vocabulary.lexica.get(name)
-        for index in np.flatnonzero(rows.argmax(axis=1)).tolist():
+        for index, number in enumerate(rows.argmax(axis=1).tolist()):
+            if not number:
+                continue
             if lexicon is None:
-                chosen[index].append(Property(name, classes[int(rows[index].argmax()) - 1]))
+                chosen[index].append(Property(name, classes[number - 1]))
             elif listed := lexicon.get(fold(labels[index])):
-                best = rows[index][class_numbers(listed, classes)].argmax()
+                best = rows[index][class_numbers(listed, vocabulary.class_numbers[name])].argmax()
                 chosen[index].append(Property(name, listed[int(best)]))
     return [tuple(pairs) for pairs in chosen]
 
 
-def _edges(structure: Structure, labels: Bools, vocabulary: Vocabulary) -> tuple[Edge, ...]:
-    pairs = (np.cumsum(structure.keep) - 1)[structure.edges].tolist()
+def _edges(structure: Structure, kept: list[int], labels: Bools, vocabulary: Vocabulary) -> tuple[Edge, ...]:
+    ids = {query: id for id, query in enumerate(kept)}
+    pairs = structure.edges.tolist()
     classes = structure.attributes.tolist()
     edges = []
-    for row, number in np.argwhere(labels).tolist():
+    for row, number in true_cells(labels):
         source, target = pairs[row]
         label = vocabulary.edge_labels[number]
-        edges.append(Edge(source, target, label, _attributes(classes[row], label, vocabulary)))
+        attributes = _attributes(classes[row], label, vocabulary) if classes[row] else ()
+        edges.append(Edge(ids[source], ids[target], label, attributes))
     return tuple(edges)
 
 
 def _attributes(number: int, label: str | None, vocabulary: Vocabulary) -> tuple[Property, ...]:
-    if not number:
-        return ()
     by_label = dict(vocabulary.edge_attributes[number - 1])
     return by_label.get(None) or by_label.get(label, ())
 
@@ -233,7 +235,7 @@ def _of_edges(
     relations = np.array([(name or "").startswith(RELATION) for name in names], dtype=np.bool_)
     bare = np.array([name is None or name == RELATION for name in names], dtype=np.bool_)
     found: list[_Ranked] = []
-    for row, column in np.argwhere(labels).tolist():
+    for row, column in true_cells(labels):
         source, target = structure.edges[row]
         scores = prediction.edge_labels[source, target]
         barred = labels[row] | bare | (relations != relations[column])

@@ -13,9 +13,8 @@ import numpy as np
 from perin.contract import Sentence
 from perin.contract.heads import Bools, Prediction, Scores, true_columns
 from perin.frameworks.encoding import Anchoring
-from perin.labels.rules import AbsoluteRule, apply
+from perin.labels.rules import apply
 from perin.labels.ruleset import RuleSet
-from perin.lazy import cached_property
 from perin.text.dictionary import is_word
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 8
 """How many of the best rules share in the sum."""
+
+_UNLIKELY = 1e-4
+"""Less probable rules are hardly ever looked at."""
 
 _NO_WORD = 0.01
 """What a label counts for whose words are none (``exhibi-01``).  F1 on dev is nearly the same from .1 to .001."""
@@ -41,7 +43,8 @@ class Spelling:
     def __init__(self, pattern: str, labels: frozenset[str], sentence: Sentence) -> None:
         self._pattern = re.compile(pattern)
         self._labels = labels
-        self._words = {word.lower() for token in sentence.tokens for word in (token.form, token.lemma)}
+        self._words = {token.form.lower() for token in sentence.tokens}
+        self._words.update([token.lemma.lower() for token in sentence.tokens])
         self._language = sentence.language or "eng"
 
     def is_wrong(self, label: str) -> bool:
@@ -71,9 +74,14 @@ class Labelling:
     @classmethod
     def of(cls, rules: RuleSet, sentence: Sentence, words: str | None = None) -> Labelling:
         """The labelling of a sentence whose lemmas are translated already; ``words``: the pattern of its spelling."""
-        forms = tuple(token.form for token in sentence.tokens)
+        forms, lemmas = tuple([each.form for each in sentence.tokens]), tuple([each.lemma for each in sentence.tokens])
         spelling = Spelling(words, rules.absolute_labels, sentence) if words else None
-        return cls(rules, forms, tuple(token.lemma for token in sentence.tokens), spelling=spelling)
+        return cls(rules, forms, lemmas, spelling=spelling)
+
+    def sure_labels(self, ranking: Ranking) -> list[str | None]:
+        """Of each node the label of a sure rule that is absolute; None where the label depends on tokens."""
+        absolute = self.rules.label_by_number
+        return [absolute[number] for number in ranking.sure_rules]
 
     def from_token(self, ranking: Ranking, node: int, token: int, *, value: bool) -> tuple[str, float] | None:
         """A node's best label, and its probability, where a rule sees all tokens from the query's on."""
@@ -99,9 +107,12 @@ class Labelling:
 
     def _yielded(self, forms: tuple[str, ...], lemmas: tuple[str, ...], value: bool) -> Callable[[int], str | None]:
         rules, excluded, case = self.rules.rules, self.excluded, self.rules.space.case(value)
+        absolute = self.rules.label_by_number
 
         def yielded(number: int) -> str | None:
-            return None if number in excluded else apply(rules[number - 1], forms, lemmas, case)
+            if number in excluded:
+                return None
+            return absolute[number] or apply(rules[number - 1], forms, lemmas, case)
 
         return yielded
 
@@ -114,13 +125,16 @@ class Ranking:
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
-        self._first: list[int] = []
-        if not scores.size or scores.shape[1] == 1:
-            return
-        first = scores[:, 1:].argmax(axis=1) + 1
-        likely = scores[np.arange(len(scores)), first]
-        self._first, self._likely = first.tolist(), likely.tolist()
-        self._sure = (2 * likely >= 1 - scores[:, 0]).tolist()  # the other rules together are no more probable
+        self.sure_rules = [0] * len(scores)
+        """Of each node the rule that is at least as probable as all others together; 0 if there is none."""
+        self.likely = [0.0] * len(scores)
+        """The probability of each node's best rule."""
+        self._has_rules = scores.size > len(scores)
+        if self._has_rules:
+            first = scores[:, 1:].argmax(axis=1) + 1
+            likely = scores[np.arange(len(scores)), first]
+            self.likely = likely.tolist()
+            self.sure_rules = np.where(2 * likely >= 1 - scores[:, 0], first, 0).tolist()
 
     def best_label(
         self, node: int, label_of: Callable[[int], str | None], is_wrong: Callable[[str], bool] | None = None
@@ -134,11 +148,11 @@ class Ranking:
         >>> Ranking(np.array([[0.1, 0.3, 0.4, 0.2]], dtype=np.float32)).best_label(0, labels.get)[0]
         'dog'
         """
-        if not self._first:
+        if not self._has_rules:
             return None
-        label = label_of(self._first[node]) if self._sure[node] else None
+        label = label_of(self.sure_rules[node]) if self.sure_rules[node] else None
         if label is not None and (is_wrong is None or not is_wrong(label)):
-            return label, self._likely[node]
+            return label, self.likely[node]
         totals = self._totals(node, label_of)
         if not totals:
             return None
@@ -149,7 +163,7 @@ class Ranking:
 
     def ranked_labels(self, node: int, label_of: Callable[[int], str | None]) -> list[tuple[str, float]]:
         """All labels of a node's best rules and their probabilities, the most probable first."""
-        if not self._first:
+        if not self._has_rules:
             return []
         return sorted(self._totals(node, label_of).items(), key=lambda pair: -pair[1])
 
@@ -166,21 +180,9 @@ class Ranking:
     def _numbers(self, node: int) -> Iterator[int]:
         """The numbers of a node's rules, of equally probable ones the first; most callers need only a few."""
         rules = self._scores[node, 1:]
-        least = self._least[node]
-        few = np.flatnonzero(rules > least)
-        yield from (few[np.argsort(-rules[few], kind="stable")] + 1).tolist()
-        rules = np.where(rules > least, -1.0, rules)
-        yield from (np.argsort(-rules, kind="stable")[: len(rules) - len(few)] + 1).tolist()
-
-    @cached_property
-    def _least(self) -> Scores:
-        """[K]: less probable rules are hardly ever looked at."""
-        rules = self._scores[:, 1:]
-        enough = min(_CANDIDATES + 2, rules.shape[1])
-        least = np.zeros(len(rules), dtype=np.float32)
-        unsure = np.flatnonzero(~np.array(self._sure))
-        least[unsure] = np.partition(rules[unsure], -enough, axis=1)[:, -enough]
-        return least
+        few = (rules > _UNLIKELY).nonzero()[0]
+        yield from (few[(-rules[few]).argsort(kind="stable")] + 1).tolist()
+        yield from ((-rules).argsort(kind="stable")[len(few) :] + 1).tolist()
 
 
 def least_loss(named: Scores, others: Scores) -> int:
@@ -193,7 +195,7 @@ def least_loss(named: Scores, others: Scores) -> int:
 
 def absolute_rules(rules: RuleSet, label: str) -> list[int]:
     """The numbers of the absolute rules that yield a label."""
-    return [number for number, rule in enumerate(rules, start=1) if rule == AbsoluteRule(label)]
+    return [number for number, own in enumerate(rules.label_by_number) if own == label]
 
 
 # Labels and anchors depend on each other.
@@ -240,10 +242,15 @@ class NodeChoice:
 
     def nodes(self, required: str | None, unique: bool) -> Nodes:
         """The most probable labels and anchors, with at least (or exactly) one node of the required label."""
-        chosen = [self._label(index, self._labelling) for index in range(len(self._tokens))]
-        count = sum(label == required for label, _ in chosen)
-        if required is not None and (not count or (unique and count > 1)):
-            chosen = self._with(required, chosen, unique)
+        labelling, likely = self._labelling, self._ranking.likely
+        chosen = [
+            self._label(index, labelling) if label is None else (label, likely[index])
+            for index, label in enumerate(labelling.sure_labels(self._ranking))
+        ]
+        if required is not None:
+            count = [label for label, _ in chosen].count(required)
+            if not count or (unique and count > 1):
+                chosen = self._with(required, chosen, unique)
         labels, probabilities = zip(*chosen, strict=True)
         return Nodes(list(labels), list(probabilities), self._flags, self._anchors)
 
@@ -336,11 +343,12 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
             np.copyto(table[:, kept], table[:, twin], where=back)
     stay = [node for node in range(count) if node not in gone]
     rows = np.array(stay)
-    moved = np.nonzero((pairs != own)[rows][:, rows])
-    origins = np.divmod(pairs[rows][:, rows][moved], count)
+    pairs, moves = (table.take(rows, axis=0).take(rows, axis=1) for table in (pairs, pairs != own))
+    moved = moves.nonzero()
+    origins = np.divmod(pairs[moved], count)
 
     def of_pairs(scores: Scores) -> Scores:
-        left: Scores = scores[rows][:, rows]
+        left: Scores = scores.take(rows, axis=0).take(rows, axis=1)  # faster than other ways to say so
         left[moved] = scores[origins]
         return left
 
@@ -348,7 +356,7 @@ def merge_nodes(prediction: Prediction, nodes: Nodes, gone: Mapping[int, int]) -
         prediction,
         labels=prediction.labels[rows],
         accepted=prediction.accepted[rows],
-        presence=presence[rows][:, rows],
+        presence=presence.take(rows, axis=0).take(rows, axis=1),
         edge_labels=of_pairs(prediction.edge_labels),
         anchors=None if prediction.anchors is None else prediction.anchors[rows],
         edge_attributes=None if prediction.edge_attributes is None else of_pairs(prediction.edge_attributes),

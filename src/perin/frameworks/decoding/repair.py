@@ -9,7 +9,7 @@ and what still breaks a hard rule is removed.  All of it is polynomial, so no li
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
@@ -43,9 +43,8 @@ def choose_roles(
     have an edge.
     """
     if book.fixed and book.ruled is not None:
-        ruled = labels[:, book.ruled]
-        sources: list[int] = structure.edges[ruled.any(axis=1), 0].tolist()
-        if len(set(sources)) == ruled.sum():
+        rows = labels[:, book.ruled].nonzero()[0]
+        if len(set(structure.edges[rows, 0].tolist())) == len(rows):
             return structure, labels
     choice = RoleChoice(prediction, nodes, traits, book, structure, labels, allowed)
     faults = choice.find_faults(book.all_checks)
@@ -95,8 +94,11 @@ def _own_constants(choice: RoleChoice, faults: Faults) -> None:
         return
     owners = {source for source, target, _ in faults.roles if flags[target]}
     owners.update(node for node, _ in faults.torn)
+    crowded = {(node, label) for node, label, incoming in faults.crowded if not incoming}
+    if not owners and not crowded:
+        return
     own = {pair[1]: pair for pair in edges if flags[pair[1]]}
-    if crowded := {(node, label) for node, label, incoming in faults.crowded if not incoming}:
+    if crowded:
         owners.update(pair[0] for pair in own.values() if (pair[0], edges[pair][0]) in crowded)
     constants = sorted(node for node, pair in own.items() if pair[0] in owners)
     if not constants:
@@ -273,16 +275,21 @@ def _fill(choice: RoleChoice, node: int, number: int) -> None:
         ties = _ties(choice, [node], need.labels)[node]
         without = max(without, choice.absence(node) - ties)
     once = choice.book.once_out if need.incoming else choice.book.once_in
+    served: Counter[int] = Counter()
+    rivals: dict[tuple[int, int], Pair] = {}
+    for pair, own in choice.edges.items():
+        if not need.labels.isdisjoint(own):
+            served[pair[end]] += 1
+            for label in own:
+                rivals.setdefault((pair[1 - end], label), pair)
     best: tuple[float, Pair, int, Pair | None] = (without, (node, node), -1, None)
     for pair, label, gain in _best_labels(choice, pairs, need):
-        rival = None
-        if once[label] > 0:
-            rival = next(
-                (each for each, own in choice.edges.items() if each[1 - end] == pair[1 - end] and label in own), None
-            )
+        rival = rivals.get((pair[1 - end], label)) if once[label] > 0 else None
         if rival is not None:
-            gain -= max(0.0, choice.presence(rival)) + _price_of_taking(choice, rival, number)
-        best = max(best, (gain, pair, label, rival), key=lambda each: each[0])
+            needy = choice.traits[rival[end]].needs >> number & 1 and served[rival[end]] == 1
+            gain -= max(0.0, choice.presence(rival)) + (need.price if needy else 0.0)
+        if gain > best[0]:
+            best = gain, pair, label, rival
     gain, pair, label, rival = best
     if label >= 0:
         if rival is not None:
@@ -307,23 +314,13 @@ def _possible(choice: RoleChoice) -> Bools:
     return kept & ~np.array(choice.flags) if choice.book.owned else kept
 
 
-def _price_of_taking(choice: RoleChoice, pair: Pair, number: int) -> float:
-    """What it costs that the needy end of a pair loses the role that serves it: nothing if it has others."""
-    need = choice.book.needs[number]
-    end = int(need.incoming)
-    if not choice.traits[pair[end]].needs >> number & 1:
-        return 0.0
-    others = (own for each, own in choice.edges.items() if each[end] == pair[end] and each != pair)
-    return need.price if all(need.labels.isdisjoint(own) for own in others) else 0.0
-
-
 def _assign_partners(gains: Floats, without: Floats, again: float, taken: Bools) -> Ints:
     """[N]: the partner of each node, -1 for none; ``again``: the cost of a partner that has such a role already."""
     if again <= 0:
         return np.where(gains.max(axis=1) >= without, gains.argmax(axis=1), -1)
     count, width = gains.shape
     alone = np.full((count, count), 4 * BARRED)
-    np.fill_diagonal(alone, without)
+    alone.flat[:: count + 1] = without
     table = np.concatenate([gains - again * taken, gains - again, alone], axis=1)
     found = best_columns(table)
     return np.where(found < 2 * width, found % width, -1)
@@ -394,10 +391,10 @@ def assign_labels(gains: Floats, once: Floats, none: float) -> list[int]:
     free = gains.copy()
     free[:, unique] = 4 * BARRED
     other, worth = free.argmax(axis=1).tolist(), free.max(axis=1)
-    table = np.full((count, 2 * width + count), 8 * BARRED)
-    table[:, :width] = gains[:, unique]
-    table[:, width : 2 * width] = table[:, :width] - once[unique]
-    np.fill_diagonal(table[:, 2 * width :], np.maximum(worth, none))
+    alone = np.full((count, count), 8 * BARRED)
+    alone.flat[:: count + 1] = np.maximum(worth, none)
+    first = gains[:, unique]
+    table = np.concatenate([first, first - once[unique], alone], axis=1)
     return [
         int(unique[column % width]) if column < 2 * width else label if gain >= none else -1
         for column, label, gain in zip(best_columns(table).tolist(), other, worth.tolist(), strict=True)

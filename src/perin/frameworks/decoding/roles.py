@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from perin.contract.heads import Bools, Ints, Prediction, Scores
 from perin.frameworks.decoding.nodes import Nodes
 from perin.frameworks.decoding.structure import Structure, best_attributes
-from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits, stacked
+from perin.frameworks.rulebook import BARRED, Checks, Floats, Rulebook, Traits
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -130,7 +130,8 @@ class RoleChoice:
         sources, targets = np.array(pairs, dtype=np.int64).T
         gains = _relative(self.prediction.edge_labels[sources, targets], self.book, columns)
         gains += odds(self.prediction.presence[sources, targets])[:, None]
-        gains -= stacked([prices(traits[source], traits[target]).array for source, target in pairs], columns)
+        costs = np.array([prices(traits[source], traits[target]).array for source, target in pairs])
+        gains -= costs if columns is None else costs[:, columns]
         np.maximum(gains, 2 * BARRED, out=gains)
         allowed = self.allowed[sources, targets]
         if not allowed.all():
@@ -169,13 +170,13 @@ class RoleChoice:
         first = list(range(len(self.keep)))
 
         def find(node: int) -> int:
-            while first[node] != node:
-                first[node] = node = first[first[node]]
+            while (above := first[node]) != node:
+                first[node] = node = first[above]
             return node
 
         for source, target in self.edges:
             first[find(source)] = find(target)
-        return [find(node) for node in range(len(first))]
+        return list(map(find, first))
 
     def prune(self, *, whole: bool) -> None:
         """Remove what breaks hard rules, and parts that must be joined but are not; ``whole``: there are none."""
@@ -294,29 +295,31 @@ class _Joints:
             possible[:, closed] = possible[closed] = False
         sources, targets = possible.nonzero()
         presence = choice.prediction.presence[sources, targets]
-        self._order: list[int] = (-presence).argsort(kind="stable").tolist()
-        self._ends = sources.tolist(), targets.tolist(), presence.tolist()
+        order = (-presence).argsort(kind="stable")
+        self._sources: list[int] = sources[order].tolist()
+        self._targets: list[int] = targets[order].tolist()
+        self._chances: list[float] = presence[order].tolist()
         self._seen = 0
         self._heap: list[tuple[float, int, int]] = []
         self._leaving: dict[int, set[int]] = defaultdict(set)
         self._entering: dict[int, set[int]] = defaultdict(set)
-        for pair, labels in choice.edges.items():
-            for label in labels:
-                self._use(*pair, label)
+        self._use(choice.edges)
 
-    def _use(self, source: int, target: int, label: int) -> None:
-        """Remember that a unique role is taken."""
-        if self._choice.book.once_out[label]:
-            self._leaving[source].add(label)
-        if self._choice.book.once_in[label]:
-            self._entering[target].add(label)
+    def _use(self, edges: Mapping[Pair, list[int]]) -> None:
+        """Remember which unique roles are taken."""
+        once_out, once_in = self._choice.book.once_out, self._choice.book.once_in
+        for (source, target), labels in edges.items():
+            for label in labels:
+                if once_out[label]:
+                    self._leaving[source].add(label)
+                if once_in[label]:
+                    self._entering[target].add(label)
 
     def add_best(self) -> bool:
         """Join two parts by the best edge between any two; whether there is one."""
-        sources, targets, _ = self._ends
         while (found := self._best()) is not None:
             _, rank, label = found
-            source, target = sources[self._order[rank]], targets[self._order[rank]]
+            source, target = self._sources[rank], self._targets[rank]
             old, new = self._part[target], self._part[source]
             if old == new:
                 continue
@@ -324,32 +327,31 @@ class _Joints:
                 self._look_at(rank)
                 continue
             self._choice.edges.setdefault((source, target), []).append(label)
-            self._use(source, target, label)
+            self._use({(source, target): [label]})
             self._part = [new if each == old else each for each in self._part]
             return True
         return False
 
     def _best(self) -> tuple[float, int, int] | None:
         """Minus the gain of the best edge, the rank of its pair, and its label; pairs are looked at as needed."""
-        heap, order, chances = self._heap, self._order, self._ends[2]
+        heap, part, sources, targets, chances = self._heap, self._part, self._sources, self._targets, self._chances
         enough = _LOOKED_AT if heap else max(_LOOKED_AT, self._seen + _CHUNK)
-        while self._seen < len(order):
-            if heap and (self._seen >= enough or -heap[0][0] >= log_odds(chances[order[self._seen]])):
+        while (rank := self._seen) < len(chances):
+            if heap and (rank >= enough or -heap[0][0] >= log_odds(chances[rank])):
                 break
-            self._look_at(self._seen)
+            if part[sources[rank]] != part[targets[rank]]:
+                self._look_at(rank)
             self._seen += 1
         return heappop(heap) if heap else None
 
     def _look_at(self, rank: int) -> None:
         """Put the best label of a pair on the heap: the most probable one if no rule is against it."""
         choice, book = self._choice, self._choice.book
-        source, target, chance = (each[self._order[rank]] for each in self._ends)
-        if self._part[source] == self._part[target]:
-            return
+        source, target = self._sources[rank], self._targets[rank]
         scores = choice.prediction.edge_labels[source, target]
         used = self._leaving[source] | self._entering[target]
         prices = book.prices(choice.traits[source], choice.traits[target])
-        gain, label = log_odds(chance), int(scores.argmax())
+        gain, label = log_odds(self._chances[rank]), int(scores.argmax())
         if label in used or book.is_marker[label] or prices.as_list[label]:
             gains = _relative(scores[None], book)[0]
             gains += gain - prices.joints

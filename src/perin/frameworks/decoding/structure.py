@@ -113,12 +113,15 @@ def free_structure(
     if not owned or not nodes.flags.any():
         edges = joined_edges(presence, allowed, least_joint)
     else:
-        edges = np.zeros_like(allowed)
         rest, own = np.flatnonzero(~nodes.flags), np.flatnonzero(nodes.flags)
-        inside = np.ix_(rest, rest)
-        edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
-        edges[rest[presence[np.ix_(rest, own)].argmax(axis=0)], own] = True
-    pairs = np.argwhere(edges)
+        if least_joint < 0.5:
+            inside = np.ix_(rest, rest)
+            edges = np.zeros_like(allowed)
+            edges[inside] = joined_edges(presence[inside], allowed[inside], least_joint)
+        else:
+            edges = joined_edges(presence, allowed & ~nodes.flags, least_joint)
+        edges[rest[presence[:, own][rest].argmax(axis=0)], own] = True
+    pairs = np.array(edges.nonzero()).T
     return Structure(np.ones(len(allowed), dtype=np.bool_), pairs, best_attributes(prediction, pairs), nodes.anchors)
 
 
@@ -146,10 +149,10 @@ def one_family(prediction: Prediction, structure: Structure, families: list[Bool
     sources, targets = plain.T
     scores = prediction.edge_labels[sources, targets]
     logarithms = np.log(np.maximum(scores, _SMALLEST))
-    gains = np.zeros((len(structure.keep), len(families)))
-    np.add.at(gains, sources, np.stack([logarithms[:, labels].max(axis=1) for labels in families], axis=1))
+    count = len(structure.keep)
+    gains = np.array([np.bincount(sources, logarithms[:, labels].max(axis=1), count) for labels in families])
     edge_labels = prediction.edge_labels.copy(order="K")
-    edge_labels[sources, targets] = np.where(np.stack(families)[gains.argmax(axis=1)[sources]], scores, 0)
+    edge_labels[sources, targets] = np.where(np.array(families)[gains.argmax(axis=0)[sources]], scores, 0)
     return replace(prediction, edge_labels=edge_labels)
 
 
@@ -169,12 +172,7 @@ def choose_edge_labels(scores: Scores, *, multilabel: bool, markers: Bools, furt
     ``scores``: [M, L].  ``markers``: [L], labels that only stand beside another.  ``further``: [L], how probable a
     label must be that is not the most probable one.
     """
-    chosen = np.zeros(scores.shape, dtype=np.bool_)
-    if not scores.size:
-        return chosen
-    if multilabel:
-        chosen |= scores >= further
-    plain = np.where(markers, -1.0, scores)
-    bare = ~(chosen & ~markers).any(axis=1)
-    chosen[bare, plain[bare].argmax(axis=1)] = True
+    chosen: Bools = scores >= further if multilabel else np.zeros(scores.shape, dtype=np.bool_)
+    if scores.size:
+        chosen[np.arange(len(scores)), np.where(markers, -1.0, scores).argmax(axis=1)] = True
     return chosen

@@ -39,7 +39,7 @@ def tree_structure(prediction: Prediction, inner: Bools, remote: Bools, *, disjo
     edges = remotes.copy()
     children = np.flatnonzero(parents >= 0)
     edges[parents[children], children] = True
-    pairs = np.argwhere(edges & keep & keep[:, None])
+    pairs = np.array((edges & keep & keep[:, None]).nonzero()).T
     classes = np.where(remotes[pairs[:, 0], pairs[:, 1], None], remote, ~remote)
     return Structure(keep, pairs, best_attributes(prediction, pairs, classes), words)
 
@@ -117,13 +117,15 @@ def _remoteness(prediction: Prediction, remote: Bools) -> NDArray[np.float64]:
 
 def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bools:
     """[K, K]: edges of positive gain that are not in the tree and close no cycle, taken in order of gain."""
-    gains = gains.copy()
-    np.fill_diagonal(gains, FORBIDDEN)
-    children = np.flatnonzero(parents >= 0)
-    gains[parents[children], children] = FORBIDDEN
-    reaches = below | np.eye(len(parents), dtype=np.bool_)
     taken = np.zeros(gains.shape, dtype=np.bool_)
-    sources, targets = np.nonzero(gains > 0)
+    possible = gains > 0
+    if not possible.any():
+        return taken
+    reaches = below | np.eye(len(parents), dtype=np.bool_)
+    children = np.flatnonzero(parents >= 0)
+    possible[parents[children], children] = False
+    possible.flat[:: len(parents) + 1] = False
+    sources, targets = possible.nonzero()
     for index in np.argsort(-gains[sources, targets], kind="stable").tolist():
         source, target = sources[index], targets[index]
         if not reaches[target, source]:
@@ -135,6 +137,8 @@ def _remote_edges(gains: NDArray[np.float64], parents: Ints, below: Bools) -> Bo
 # Maximum spanning arborescence: the best tree whose edges lead away from one root (Chu and Liu, Edmonds).
 
 _ROOT = -1e6
+_TIE = 1e-6
+"""Weights that differ by less may be equal."""
 
 
 def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -147,9 +151,9 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     >>> maximum_arborescence(weights, np.ones(3, dtype=bool)).tolist()
     [2, 0, -1]
     """
-    size = len(weights)
-    if roots.sum() == 1 and (parents := _simple_parents(weights, int(roots.argmax()))) is not None:
+    if (parents := _simple_parents(weights, roots)) is not None:
         return parents
+    size = len(weights)
     extended = np.full((size + 1, size + 1), FORBIDDEN)
     extended[1:, 1:] = weights
     extended[0, 1:] = np.where(roots, _ROOT, FORBIDDEN)
@@ -157,11 +161,20 @@ def maximum_arborescence(weights: NDArray[np.float64], roots: NDArray[np.bool_])
     return _parents(extended)[1:] - 1
 
 
-def _simple_parents(weights: NDArray[np.float64], root: int) -> NDArray[np.int64] | None:
-    """[K]: the best parent of each node if that is a tree; else None."""
+def _simple_parents(weights: NDArray[np.float64], roots: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """[K]: the best parent of each node but the root, if that is the best tree; else None.
+
+    No tree is better than all best parents without the one that is worth least, which therefore is the root's.  Where
+    there are several possible roots, it must be the only best tree.
+    """
     weights = weights.copy()
-    np.fill_diagonal(weights, 2 * FORBIDDEN)
+    weights.flat[:: len(weights) + 1] = 2 * FORBIDDEN
     parents: NDArray[np.int64] = weights.argmax(axis=0)
+    best = weights.max(axis=0)
+    worth = np.where(roots, best, np.inf)
+    root = int(worth.argmin())
+    if roots.sum() > 1 and ((worth < worth[root] + _TIE).sum() > 1 or (weights > best - _TIE).sum() > len(weights)):
+        return None
     parents[root] = root
     above = parents
     for _ in range(len(parents).bit_length()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from perin.graphs.graph import Edge, Graph, Node, Property
@@ -90,14 +91,21 @@ def _against_the_arrow(graph: Graph) -> Iterator[int]:
             yield index
         if node not in reached:
             reached.add(node)
-            forward.extend(graph.edges[index].target for index in reversed(outgoing.get(node, ())))
-            backward.extend(reversed(incoming.get(node, ())))
+            forward += [graph.edges[index].target for index in reversed(outgoing.get(node, ()))]
+            backward += reversed(incoming.get(node, ()))
 
 
 def _plain_inverse(edge: Edge) -> Edge:
     """An edge that is not inverted; an empty ``normal`` says so where its label alone would be misread."""
+    if edge.normal is None and not _looks_inverse(edge.label):
+        return edge
     misread = normal_edge(edge) != (edge.source, edge.target, edge.label)
     return replace(edge, normal="") if misread else edge
+
+
+@cache
+def _looks_inverse(label: str | None) -> bool:
+    return normal_edge(Edge(0, 1, label)) != (0, 1, label)
 
 
 # Properties as nodes (the paper's section "Graph Representation").
@@ -128,30 +136,38 @@ class PropertiesAsNodes:
 
     def decode(self, graph: Graph) -> Graph:
         """Flagged leaves with one unflagged parent become its properties; other flagged nodes just lose the flag."""
+        values = {node.id: node.label for node in graph.nodes if flagged(node)}
+        if not values:
+            return graph
+        inner = {edge.source for edge in graph.edges}
+        incoming: dict[int, list[Edge]] = {}
+        for edge in graph.edges:
+            if edge.target in values and edge.target not in inner:
+                incoming.setdefault(edge.target, []).append(edge)
         owned: dict[int, tuple[int, Property]] = {}
-        for node in graph.nodes:
-            if flagged(node) and not graph.outgoing(node.id):
-                parents = graph.parents(node.id)
-                if len(parents) == 1 and not flagged(parents[0]):
-                    label = graph.incoming(node.id)[0].label or ""
-                    owned[node.id] = parents[0].id, Property(label, node.label)
+        for id, value in values.items():
+            edges = incoming.get(id, [])
+            owners = {edge.source for edge in edges}
+            if len(owners) == 1 and owners.isdisjoint(values):
+                owned[id] = edges[0].source, Property(edges[0].label or "", value)
         pairs: dict[int, list[Property]] = {}
         for owner, pair in owned.values():
             if pair not in pairs.setdefault(owner, []):
                 pairs[owner].append(pair)
-        nodes = (_finished(node, pairs.get(node.id, ())) for node in graph.nodes if node.id not in owned)
-        edges = (edge for edge in graph.edges if edge.target not in owned)
-        return replace(graph, nodes=tuple(nodes), edges=tuple(edges), tops=_without(graph.tops, owned))
+        nodes = [_finished(node, pairs.get(node.id, ())) for node in graph.nodes if node.id not in owned]
+        left = tuple([edge for edge in graph.edges if edge.target not in owned])
+        return replace(graph, nodes=tuple(nodes), edges=left, tops=_without(graph.tops, owned))
 
 
 def _finished(node: Node, pairs: list[Property] | tuple[()]) -> Node:
-    if not pairs and not node.properties:
+    if not pairs and FLAG not in node.properties:
         return node
-    return replace(node, properties=(*(pair for pair in node.properties if pair != FLAG), *pairs))
+    properties = (*[pair for pair in node.properties if pair != FLAG], *pairs)
+    return Node(node.id, node.label, properties, node.anchors, node.extra)
 
 
 def _without(tops: tuple[int, ...], removed: dict[int, tuple[int, Property]]) -> tuple[int, ...]:
-    return tuple(top for top in tops if top not in removed)
+    return tuple([top for top in tops if top not in removed])
 
 
 # Quoted constants: ``"speaker"`` becomes a flagged node ``speaker``.
@@ -181,7 +197,8 @@ def _quoted(node: Node) -> Node:
     if not flagged(node):
         return node
     label = None if node.label is None else f'"{node.label}"'
-    return replace(node, label=label, properties=tuple(pair for pair in node.properties if pair != FLAG))
+    properties = tuple([pair for pair in node.properties if pair != FLAG])
+    return Node(node.id, label, properties, node.anchors, node.extra)
 
 
 # Relation nodes of DRG as labelled edges.
@@ -235,7 +252,8 @@ class RelationsAsEdges:
         boxes = {target: _only_box(graph, target) for target in {target for _, target in marked}}
         for edge in graph.edges:
             if edge.label is None or not edge.label.startswith(RELATION):
-                edges.append(replace(edge, label=_plain_relation(edge.label)))
+                plain = _plain_relation(edge.label)
+                edges.append(edge if plain == edge.label else replace(edge, label=plain))
             elif edge.label != RELATION:
                 nodes.append(Node(free, edge.label[len(RELATION) :], extra=edge.extra))
                 relations += [Edge(edge.source, free, extra=edge.extra), Edge(free, edge.target, extra=edge.extra)]
@@ -327,7 +345,8 @@ def _whole(node: Node) -> Node:
     if sense is None:
         return node
     label = None if node.label is None else f"{node.label}-{sense}"
-    return replace(node, label=label, properties=tuple(pair for pair in node.properties if pair.name != SENSE))
+    properties = tuple([pair for pair in node.properties if pair.name != SENSE])
+    return Node(node.id, label, properties, node.anchors, node.extra)
 
 
 # Units of UCCA: ``leaf`` and ``inner`` labels, anchors of inner nodes, the top.
@@ -362,26 +381,32 @@ class LabelledUnits:
         anchors = {node.id: tuple(node.anchors or ()) for node in graph.nodes}
         nodes = []
         for node in graph.nodes:
-            taken = {anchor for id in below[node.id] for anchor in anchors[id]}
-            own = tuple(anchor for anchor in anchors[node.id] if anchor not in taken)
-            nodes.append(replace(node, label=None, anchors=own or None))
+            own = anchors[node.id]
+            if below[node.id]:
+                taken = {anchor for id in below[node.id] for anchor in anchors[id]}
+                own = tuple([anchor for anchor in own if anchor not in taken])
+            nodes.append(Node(node.id, None, node.properties, own or None, node.extra))
         children = {edge.target for edge in graph.edges if not edge.get("remote")}
-        tops = tuple(node.id for node in graph.nodes if node.id not in children)
+        tops = tuple([node.id for node in graph.nodes if node.id not in children])
         return replace(graph, nodes=tuple(nodes), tops=tops[:1])
 
 
 def _below(graph: Graph) -> Mapping[int, set[int]]:
     """Of each node all others below it over primary edges."""
+    children: dict[int, list[int]] = {}
+    for edge in graph.edges:
+        if not edge.get("remote"):
+            children.setdefault(edge.source, []).append(edge.target)
     below: dict[int, set[int]] = {}
     for node in graph.nodes:
         reached: set[int] = set()
-        stack = [node.id]
+        stack = list(children.get(node.id, ()))
         while stack:
-            for edge in graph.outgoing(stack.pop()):
-                if not edge.get("remote") and edge.target not in reached:
-                    reached.add(edge.target)
-                    stack.append(edge.target)
-        below[node.id] = reached - {node.id}
+            if (each := stack.pop()) not in reached:
+                reached.add(each)
+                stack += children.get(each, ())
+        reached.discard(node.id)
+        below[node.id] = reached
     return below
 
 
@@ -401,11 +426,12 @@ class NamedUnlabelled:
 
     def decode(self, graph: Graph) -> Graph:
         """Nodes of that name (in any case) are unlabelled and have no properties."""
-        return replace(graph, nodes=tuple(map(self._unnamed, graph.nodes)))
-
-    def _unnamed(self, node: Node) -> Node:
-        named = node.label is not None and node.label.lower() == self.name.lower()
-        return replace(node, label=None, properties=()) if named else node
+        name = self.name.lower()
+        nodes = [
+            Node(node.id, None, (), node.anchors, node.extra) if node.label and node.label.lower() == name else node
+            for node in graph.nodes
+        ]
+        return replace(graph, nodes=tuple(nodes))
 
 
 @dataclass(frozen=True)
@@ -431,4 +457,4 @@ class TopsAreRootBoxes:
 
     def decode(self, graph: Graph) -> Graph:
         """The graph with its root boxes as tops."""
-        return replace(graph, tops=tuple(node.id for node in graph.roots() if node.label is None))
+        return replace(graph, tops=tuple([node.id for node in graph.roots() if node.label is None]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -137,11 +138,10 @@ class LinkedNames:
 
     def mend(self, graph: Graph, sentence: Sentence) -> Graph:
         """The graph without links (``wiki``) of nodes that have no name."""
-        linked = [node for node in graph.nodes if any(pair.name == "wiki" for pair in node.properties)]
+        linked = {node.id for node in graph.nodes for pair in node.properties if pair.name == "wiki"}
         if not linked:
             return graph
-        named = {edge.source for edge in graph.edges if edge.label == "name"}
-        gone = {node.id for node in linked if node.id not in named}
+        gone = linked - {edge.source for edge in graph.edges if edge.label == "name"}
         nodes = (_unlinked(node) if node.id in gone else node for node in graph.nodes)
         return replace(graph, nodes=tuple(nodes)) if gone else graph
 
@@ -204,24 +204,23 @@ class WholeRelations:
 
 
 def _surplus_relations(graph: Graph) -> set[int]:
+    sources: dict[int, list[int]] = defaultdict(list)
+    targets: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        if not edge.label:
+            sources[edge.target].append(edge.source)
+            targets[edge.source].append(edge.target)
     roles: set[tuple[int, str | None]] = set()
     surplus: set[int] = set()
     for node in reversed(relations(graph)):
-        source = _source_of_relation(graph, node)
-        if source is None:
+        if len(sources[node.id]) != 1 or len(targets[node.id]) != 1:
             surplus.add(node.id)
         elif node.label in UNIQUE_RELATIONS:
-            if (source, node.label) in roles:
+            role = sources[node.id][0], node.label
+            if role in roles:
                 surplus.add(node.id)
-            roles.add((source, node.label))
+            roles.add(role)
     return surplus
-
-
-def _source_of_relation(graph: Graph, node: Node) -> int | None:
-    """The source of a relation that lies between two nodes; None if it does not."""
-    sources = [edge.source for edge in graph.incoming(node.id) if not edge.label]
-    targets = [edge.target for edge in graph.outgoing(node.id) if not edge.label]
-    return sources[0] if len(sources) == len(targets) == 1 else None
 
 
 def _without_nodes(graph: Graph, gone: set[int]) -> Graph:
