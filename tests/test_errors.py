@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 
 import pytest
 
@@ -24,13 +25,20 @@ def test_place(where, expected):
     assert place(*where) == expected
 
 
-def test_messages_fit_on_a_line_and_say_the_remedy():
+def test_messages_fit_on_a_line_and_say_the_remedy(monkeypatch):
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
     error = InputError("is empty", source="a.mrp", line=1, graph="7")
     assert str(error) == "a.mrp:1: graph 7: is empty"
     missing = str(MissingDependencyError("cairosvg", "drawing PDF", "pdf"))
     assert "\n" not in missing
     assert missing.endswith("run: pip install 'perin[pdf]'")
     assert str(MissingDependencyError("x", "y")).endswith("pip install 'x'")
+
+
+def test_the_remedy_is_for_the_environment_that_runs(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix + "/.venv")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    assert str(MissingDependencyError("x", "y", "z")).endswith(f"run: {sys.executable} -m pip install 'perin[z]'")
 
 
 def test_what_a_message_quotes_does_not_break_the_line():

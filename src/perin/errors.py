@@ -12,6 +12,9 @@ Strict reading raises the first fault in the input; tolerant reading collects th
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -55,8 +58,15 @@ class MissingDependencyError(PerinError):
         self.extra = extra
 
     def __str__(self) -> str:
-        install = f"perin[{self.extra}]" if self.extra else self.package
-        return f"{self.purpose} needs the package {self.package}, which is not installed; run: pip install '{install}'"
+        wanted = f"perin[{self.extra}]" if self.extra else self.package
+        remedy = f"{_pip()} install '{wanted}'"
+        return f"{self.purpose} needs the package {self.package}, which is not installed; run: {remedy}"
+
+
+def _pip() -> str:
+    """The pip of this Python: a virtual environment that nobody has activated (that of scripts/perin) needs its own."""
+    active = sys.prefix == sys.base_prefix or os.environ.get("VIRTUAL_ENV") == sys.prefix
+    return "pip" if active else f"{shlex.quote(sys.executable)} -m pip"
 
 
 class ModelError(PerinError):

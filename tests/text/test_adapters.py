@@ -222,6 +222,7 @@ def module(name: str, monkeypatch: pytest.MonkeyPatch, **members: object) -> Non
 @pytest.mark.parametrize(("name", "package"), [("spacy", "spacy"), ("stanza", "stanza"), ("udpipe", "ufal.udpipe")])
 def test_a_missing_package_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
     with pytest.raises(MissingDependencyError) as raised:
         load_tokenizer(name, "eng", "x")
     assert str(raised.value) == (
