@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ from perin.frameworks import learn_from_treebank
 from perin.frameworks.amr import AMR
 from perin.frameworks.drg import DRG
 from perin.frameworks.roundtrip import round_trip
+from perin.frameworks.steps import flagged
 from perin.frameworks.treebank import joined, read_treebank
-from perin.graphs import dump
+from perin.graphs import dump, loads
 from perin.graphs.graph import Edge, Graph, Node
 from perin.graphs.normalisation import isomorphic
+from perin.labels.rules import AbsoluteRule
 
 WORDS = [("Hund", "dog"), ("Katze", "cat"), ("Pferd", "horse"), ("Vogel", "bird")]
 
@@ -64,6 +68,51 @@ def test_labels_needed_more_often_than_their_words_have_queries() -> None:
     back = [round_trip(AMR, graph, sentence, vocabulary, 2) for graph, sentence in zip(graphs, sentences, strict=True)]
     assert all(isomorphic(trip.graph, graph) for trip, graph in zip(back, graphs, strict=True))
     assert [trip.outside for trip in back] == [3] * 4
+
+
+FIGURE_4 = {
+    "a crazy comedy duo, those two": """
+        (d / duo :mod (r / crazy) :mod (c / comedy) :domain (p / person :quant 2 :mod (t / that)))""",
+    "three sheep": "(s / sheep :quant 3)",
+    "wild": "(w / wild :domain (p / person :mod (t / that)))",
+}
+"""The sentence of the paper's Figure 4, with a graph as its caption describes it, and two others.
+
+Together they need four rules: the word, the number, and two labels that no word yields.
+"""
+
+
+def test_the_figure_of_the_paper_about_amr() -> None:
+    graphs, sentences = [], []
+    for number, (text, notation) in enumerate(FIGURE_4.items()):
+        [graph] = loads(notation, "amr")
+        graphs.append(replace(graph, id=str(number), language="eng", input=text))
+        tokens = tuple(Token(word[0], word[0], *word.span()) for word in re.finditer(r"\w+|,", text))
+        sentences.append(Sentence(text, tokens, str(number), "eng"))
+    vocabulary = learn_from_treebank(AMR, graphs, sentences, "eng")
+    assert sorted(rule.label for rule in vocabulary.rules if isinstance(rule, AbsoluteRule)) == ["person", "that"]
+    assert len(vocabulary.rules) == 4
+
+    graph, sentence = graphs[0], sentences[0]
+    simple = AMR.simplified(graph)
+    labels = {node.id: node.label for node in simple.nodes}
+    assert [node.label for node in simple.nodes if flagged(node)] == ["2"]
+    assert sum(edge.label == "mod" for edge in graph.edges) == 3
+    assert {(labels[edge.source], edge.label, labels[edge.target]) for edge in simple.edges} == {
+        ("crazy", "domain", "duo"),
+        ("comedy", "domain", "duo"),
+        ("duo", "domain", "person"),
+        ("that", "domain", "person"),
+        ("person", "quant", "2"),
+    }
+
+    allowed = AMR.encode(graph, sentence, vocabulary).mask
+    words = [token.form for token in sentence.tokens]
+    rows = zip(labels.values(), allowed, strict=True)
+    found = {label: [words[token] for token in row.nonzero()[0]] for label, row in rows}
+    anchored = {"crazy": ["crazy"], "comedy": ["comedy"], "duo": ["duo"], "2": ["two"]}
+    assert found == {**anchored, "person": words, "that": words}  # not anchored: any token will do
+    assert isomorphic(round_trip(AMR, graph, sentence, vocabulary).graph, graph, normalised=True)
 
 
 def test_other_languages_have_no_glossary(sample: Any) -> None:
