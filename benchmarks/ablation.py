@@ -8,8 +8,8 @@ thing is cheaper than in the paper: gradients of the losses are compared at the 
 last decoder layer, which would nearly double the time of all rows ("gradients at the last layer" does it).  The last,
 averaged weights are scored; nothing is chosen by dev.  Each run that has ended is a line of RUNS/runs.jsonl, and
 an interrupted one continues from its last checkpoint: the same command goes on where it stopped, and prints the tables
-of all that is there.  ``--table`` only prints.  ``--set`` changes the recipe of all rows (an encoder's folder, say);
-a row's own changes come after it.
+of all that is there, with the machines that trained.  ``--table`` only prints.  ``--set`` changes the recipe of all
+rows (an encoder's folder, say); a row's own changes come after it.
 """
 
 from __future__ import annotations
@@ -90,9 +90,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     if not arguments.table:
         train_all(arguments)
-    print(describe())
-    for table in tables(read(arguments.runs / "runs.jsonl")):
-        print(f"\n{table}")
+    print("\n\n".join(tables(read(arguments.runs / "runs.jsonl"))))
 
 
 def train_all(arguments: argparse.Namespace) -> None:
@@ -143,7 +141,11 @@ def train(data: str, folder: Path, wanted: dict[str, Any], changes: Sequence[str
     with trainer.state.average.applied():
         found = evaluate(trainer.model, corpus.dev, budget=recipe.evaluation.budget)
     [scores] = found.scores.values()
-    return {"scores": {kind: round(100 * value, 2) for kind, value in scores.items()}, "minutes": round(minutes, 1)}
+    return {
+        "scores": {kind: round(100 * value, 2) for kind, value in scores.items()},
+        "minutes": round(minutes, 1),
+        "machine": describe().splitlines()[-1],
+    }
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -159,10 +161,12 @@ def tables(runs: Sequence[dict[str, Any]]) -> Iterator[str]:
         same = [run for run in runs if tuple(run[key] for key in BUDGET) == budget]
         kinds = [kind for kind in TYPES if any(kind in run["scores"] for run in same)]
         seeds = sorted({run["seed"] for run in same})
+        machines = dict.fromkeys(run.get("machine", "an unknown machine") for run in same)
         recipe, sentences, epochs, dev, precision = budget
         yield (
             f"`{recipe}`, {sentences} training sentences, {epochs} epochs, {dev} dev graphs{PRECISIONS[precision]}, "
-            f"seeds {', '.join(map(str, seeds))}: mean F1 (lowest to highest)\n\n"
+            f"seeds {', '.join(map(str, seeds))}: mean F1 (lowest to highest); "
+            f"trained on {' and on '.join(machines)}\n\n"
             f"| configuration | {' | '.join(kinds)} | CPU minutes |\n|---|{'---:|' * (len(kinds) + 1)}\n"
             + "\n".join(
                 row(variant, kinds, [run for run in same if run["variant"] == variant])

@@ -55,16 +55,25 @@ def test_each_row_of_the_ablation_changes_what_its_name_says():
 
 def test_the_table_of_the_ablation_has_means_and_ranges(tmp_path):
     ablation = importlib.import_module("ablation")
-    run = {"recipe": "r", "sentences": 9, "epochs": 1, "dev": 3, "precision": "no", "minutes": 1.0}
+    budget = {"recipe": "r", "sentences": 9, "epochs": 1, "dev": 3, "precision": "no"}
+    run = {**budget, "minutes": 1.0, "machine": "a laptop"}
     lines = [
         {**run, "variant": "full", "seed": 1, "scores": {"all": 50.0, "tops": 1.0}},
         {**run, "variant": "full", "seed": 2, "scores": {"all": 60.0, "tops": 3.0}},
-        {**run, "variant": "w/o focal loss", "seed": 1, "scores": {"all": 40.0, "tops": 2.0}},
+        {**run, "variant": "w/o focal loss", "seed": 1, "scores": {"all": 40.0, "tops": 2.0}, "machine": "a tower"},
     ]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     [table] = ablation.tables(ablation.read(tmp_path / "runs.jsonl"))
     assert "| full | 2.00 | 55.00 (50.0 to 60.0) | 1.0 |" in table
     assert "| w/o focal loss | 2.00 | 40.00 | 1.0 |" in table
+    assert "trained on a laptop and on a tower\n" in table
+
+
+def test_the_runs_of_the_ablation_say_where_they_were_trained():
+    ablation = importlib.import_module("ablation")
+    runs = ablation.read(BENCHMARKS / "results" / "ablation" / "runs.jsonl")
+    assert runs
+    assert all("machine" in run for run in runs)
 
 
 UMR = """\
