@@ -76,6 +76,12 @@ def test_the_runs_of_the_ablation_say_where_they_were_trained():
     assert all("machine" in run for run in runs)
 
 
+def test_pages_have_the_tables_of_the_cards():
+    paper = importlib.import_module("paper")
+    for path, text in paper.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python benchmarks/paper.py --write"
+
+
 UMR = """\
 # document = one.umr
 ################################################################################
