@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from perin.commands.main import VERBS
 from perin.learning import recipes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,3 +40,16 @@ def test_every_recipe_that_the_page_names_is_in_the_box():
     named = set(re.findall(r"perin train ([\w-]+)", text)) | set(re.findall(r"`(ablation-\w+)`", text))
     assert len(named) > 12
     assert sorted(named - {"--explain"} - set(recipes())) == []
+
+
+def test_every_row_of_the_methods_has_a_command_that_is_there():
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    lines = text.partition("## Methods")[2].partition("\n## ")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    commands = {section: command for section, _, _, command, _ in rows[1:]}
+    assert len(commands) > 25
+    for section, cell in commands.items():
+        found = re.findall(r"`(perin|python|scripts/test) ([\w./-]+)", cell)
+        assert found, f"no command in the row {section}"
+        for program, first in found:
+            assert first in VERBS if program == "perin" else (ROOT / first).exists(), f"{program} {first}"
