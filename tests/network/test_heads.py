@@ -202,3 +202,11 @@ def test_dropouts_of_presence_and_labels_are_those_of_the_settings():
     heads = Heads(replace(SETTINGS, edge_dropout=0.25, anchor_dropout=0.75), 8, {"t": FULL}).of("t", FULL).heads
     assert heads["presence"].dropout.p == heads["edge_labels"].dropout.p == heads["edge_attributes"].dropout.p == 0.25
     assert heads["anchors"].dropout.p == 0.75
+
+
+def test_each_of_the_other_heads_has_its_own_dropout():
+    rates = {"label_dropout": 0.125, "property_dropout": 0.25, "top_dropout": 0.375}
+    heads = Heads(replace(SETTINGS, **rates), 8, {"t": FULL}).of("t", FULL).heads
+    assert heads["labels"].dropout.p == 0.125
+    assert heads["properties"][0].p == heads["property_classes"][0].p == 0.25
+    assert heads["tops"][0].p == 0.375

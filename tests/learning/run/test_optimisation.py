@@ -1,6 +1,7 @@
 """The optimizer: groups, rates, bad gradients, moving average, and a state that can be continued from."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -56,6 +57,33 @@ def test_biases_are_not_decayed():
     optimisation = Optimisation(Toy(), SETTINGS, steps=100)
     for group in optimisation.optimizer.param_groups:
         assert all((weight.ndim > 1) == (group["weight_decay"] > 0) for weight in group["params"])
+
+
+def test_the_pretrained_encoder_has_a_decay_of_its_own():
+    network = Toy()
+    settings = replace(SETTINGS, encoder_decay=0.25, decay=0.5)
+    groups = Optimisation(network, settings, steps=100).optimizer.param_groups
+    found = {id(weight): group["weight_decay"] for group in groups for weight in group["params"]}
+    body, head = network.encoder.body, network.head
+    assert found == {id(body.weight): 0.25, id(body.bias): 0.0, id(head.weight): 0.5, id(head.bias): 0.0}
+
+
+def test_the_second_momentum_is_that_of_the_settings():
+    groups = Optimisation(Toy(), replace(SETTINGS, beta2=0.75), steps=100).optimizer.param_groups
+    assert [group["betas"] for group in groups] == [(0.9, 0.75)] * 4
+
+
+@pytest.mark.parametrize("clip", [0.0, 0.01, 1000.0])
+def test_gradients_are_clipped_to_the_norm_of_the_settings(clip):
+    """After one step the first moments are a tenth of the gradients."""
+    network = Toy()
+    optimisation = Optimisation(network, replace(SETTINGS, clip=clip), steps=100)
+    network(torch.ones(8, 3)).square().mean().backward()
+    norm = optimisation.step(0)
+    moments = [optimisation.optimizer.state[weight]["exp_avg"] for weight in network.parameters()]
+    applied = 10 * float(torch.cat([moment.flatten() for moment in moments]).norm())
+    assert norm > 0.1
+    assert applied == pytest.approx(min(norm, clip or norm), rel=1e-4)
 
 
 def test_gradients_that_are_not_finite_change_nothing():

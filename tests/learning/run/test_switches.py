@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ import torch
 from perin.frameworks import framework
 from perin.graphs import Edge, Graph, Node
 from perin.learning import load_recipe
-from perin.learning.run import train
-from perin.learning.run.journal import read_journal
+from perin.learning.data import load_corpus
+from perin.learning.run import Trainer, train
+from perin.learning.run.journal import Console, read_journal
+from perin.learning.run.optimisation import Processes
+from perin.network.layers import Attention
+from perin.network.network import Network
+from perin.network.settings import HeadSizes
 
 RECIPE = """
 name = "toy"
@@ -83,19 +89,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def first_steps(data, tmp_path, monkeypatch):
-    """Losses and loss weights of all steps of a short run."""
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch, data):
     monkeypatch.setenv("PERIN_CACHE", str(data / "cache"))
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def first_steps(data, tmp_path):
+    """Losses and loss weights of all steps of a short run."""
 
     def run(*changes: str) -> list[Any]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            train(load_recipe(data / "toy.toml", list(changes)), folder)
-        finally:
-            torch.set_num_threads(threads)
+        train(load_recipe(data / "toy.toml", list(changes)), folder)
         steps = [entry for entry in read_journal(folder / "log.jsonl") if entry["event"] == "step"]
         return [(entry["losses"], entry["weights"]) for entry in steps]
 
@@ -116,13 +125,63 @@ def test_the_same_run_twice_is_the_same(first_steps):
         "learning.balance=hidden",
         "learning.balance=layer",
         "learning.per_node=true",
+        "learning.null_weight=0.5",
+        "learning.decay=0.5",
+        "learning.beta2=0.5",
+        "learning.clip=0.01",
         "network.mixture=3",
         "network.dropout=0.3",
         "network.word_dropout=0.5",
+        "network.label_dropout=0.5",
     ],
 )
 def test_a_switch_changes_what_is_learned(first_steps, change):
     assert first_steps() != first_steps(change)
+
+
+@pytest.mark.parametrize(
+    ("change", "circumstances"),
+    [
+        ("learning.earlier_layers=0.5", "network.layers=2"),
+        ("learning.balance_rate=0.1", "learning.balance=hidden"),
+        ("learning.balance_alpha=0.0", "learning.balance=hidden"),
+    ],
+)
+def test_a_switch_that_needs_another_one_changes_what_is_learned(first_steps, change, circumstances):
+    assert first_steps(circumstances) != first_steps(circumstances, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "head"), [("network.property_dropout=0.5", "properties"), ("network.top_dropout=0.5", "tops")]
+)
+def test_the_dropout_of_a_head_changes_the_first_loss_of_that_head_only(first_steps, change, head):
+    (plain, _), *_ = first_steps("learning.tie_breaking=false")
+    (other, _), *_ = first_steps("learning.tie_breaking=false", change)
+    assert {kind for kind, loss in plain["eds-eng"].items() if loss != other["eds-eng"][kind]} == {head}
+
+
+def test_attention_dropout_reaches_the_decoder(data):
+    """The encoder has attention, too, so losses would change without the decoder's."""
+    settings = replace(load_recipe(data / "toy.toml").network, layers=2, attention_dropout=0.25)
+    decoder = Network(settings, {"eds": HeadSizes(queries=2, rules=3, edge_labels=2)}).decoder
+    rates = {name: part.rate for name, part in decoder.named_modules() if isinstance(part, Attention)}
+    attentions = ("self_attention", "cross_attention")
+    assert rates == {f"layers.{layer}.{name}.sublayer": 0.25 for layer in (0, 1) for name in attentions}
+
+
+def test_the_decay_of_the_average_reaches_it(data, tmp_path):
+    def averaged(decay: float) -> torch.Tensor:
+        recipe, folder = load_recipe(data / "toy.toml", [f"learning.average={decay}"]), tmp_path / str(decay)
+        folder.mkdir()
+        trainer = Trainer(recipe, load_corpus(recipe), folder, Processes(), Console())
+        trainer.run()
+        with trainer.state.average.applied():
+            return trainer.model.network.decoder.norm.weight.detach().clone()
+
+    last, short, long = (averaged(decay) for decay in (0.0, 0.1, 0.4))
+    assert not torch.equal(last, short)
+    assert not torch.equal(last, long)
+    assert not torch.equal(short, long)
 
 
 def test_gradients_at_the_hidden_states_give_other_weights_than_those_at_the_last_layer(first_steps):
