@@ -2,12 +2,14 @@
 
 import itertools
 import sys
+from dataclasses import replace
 
 import pytest
 
 from perin.errors import MissingDependencyError, UsageError
 from perin.graphs.codecs import load
 from perin.model import bundled, model_folder
+from perin.model.folder import write_description
 from perin.model.model import Model
 from perin.model.trained import TrainedModel, load_model
 from perin.parsing.streaming import graphs_of
@@ -56,3 +58,16 @@ def test_a_device_needs_the_extra_for_training(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'perin\[train\]'"):
         load_model(model_folder("zho"), device="cuda")
+
+
+def test_an_encoder_that_numpy_does_not_know_needs_the_extra_for_training(model, tmp_path, monkeypatch):
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    (encoder / "config.json").write_text('{"model_type": "electra"}')
+    (encoder / "tokenizer.json").write_text("{}")
+    settings = replace(model.settings, encoder="someone/electra")
+    write_description(tmp_path, settings, model.treebanks, model.quantization, {})
+    monkeypatch.setitem(sys.modules, "torch", None)
+    message = r"the encoder of .*, which NumPy can't compute, needs the package torch.* pip install 'perin\[train\]'"
+    with pytest.raises(MissingDependencyError, match=message):
+        load_model(tmp_path)

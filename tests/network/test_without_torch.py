@@ -10,11 +10,16 @@ import torch
 from perin.inference import InferenceNetwork
 from perin.inference.arithmetic import Eager
 from perin.inference.tape import Tape
+from perin.model import bundled, model_folder
+from perin.model.folder import ModelFolder
+from perin.model.model import Model
+from perin.model.trained import TrainedModel
 from perin.native import LEVELS, library
 from perin.network.encoders import read_config
 from perin.network.inputs import Preparation
 from perin.network.layers import InputTensors
 from perin.network.network import Network, predict
+from perin.text.tokenizer import tokenize
 
 NEEDS_C = pytest.mark.skipif(library() is None, reason="the package's C code was not compiled")
 KINDS = [
@@ -46,6 +51,34 @@ def close(found, right, tolerance=1e-5):
     assert np.abs(found - right).max(initial=0) <= tolerance * max(1, np.abs(right).max(initial=0))
 
 
+def compare(network, twin, batch, kind, tolerance, treebanks=None):
+    """Layer by layer, then what the heads say; of the networks' treebanks all or some."""
+    names = list(treebanks or network.treebanks)
+    arithmetic = kind()
+    right = network.encode(batch)
+    encoding = twin.encode(arithmetic, batch)
+    close(arithmetic.array(twin.encoder(arithmetic, batch)), network.encoder(InputTensors.of(batch)))
+    close(arithmetic.array(encoding.contextual), right.contextual)
+    close(arithmetic.array(encoding.tokens), right.tokens)
+    for name in names:
+        close(arithmetic.array(twin.decode(arithmetic, encoding, name)), network.decode(right, name).queries)
+
+    outputs, others = twin.predict(batch, names, kind()), predict(network, batch, names)
+    for name in names:
+        for output, other in zip(outputs[name], others[name], strict=True):
+            assert output.accepted.tolist() == other.accepted.tolist()
+            for field in fields(output):
+                one, two = getattr(output, field.name), getattr(other, field.name)
+                if isinstance(two, np.ndarray):
+                    close(one, two, tolerance)
+                elif isinstance(two, dict):
+                    assert one.keys() == two.keys()
+                    for key in two:
+                        close(one[key], two[key], tolerance)
+                else:
+                    assert one == two
+
+
 @pytest.fixture(params=["characters", "bert_folder", "roberta_folder"])
 def settings(request, small_settings):
     name = request.param
@@ -62,29 +95,39 @@ def test_each_layer(kind, change, settings, treebanks, sentences):
     batch = collated(settings, sentences)
     twin = same(network, settings, treebanks, config)
 
-    arithmetic = kind()
-    right = network.encode(batch)
-    encoding = twin.encode(arithmetic, batch)
-    close(arithmetic.array(twin.encoder(arithmetic, batch)), network.encoder(InputTensors.of(batch)))
-    close(arithmetic.array(encoding.contextual), right.contextual)
-    close(arithmetic.array(encoding.tokens), right.tokens)
-    for name in treebanks:
-        close(arithmetic.array(twin.decode(arithmetic, encoding, name)), network.decode(right, name).queries)
+    compare(network, twin, batch, kind, 5e-5)  # scores of some ten magnify what is different in the last layer
 
-    outputs, others = twin.predict(batch, list(treebanks), kind()), predict(network, batch, list(treebanks))
-    for name in treebanks:
-        for output, other in zip(outputs[name], others[name], strict=True):
-            assert output.accepted.tolist() == other.accepted.tolist()
-            for field in fields(output):
-                one, two = getattr(output, field.name), getattr(other, field.name)
-                if isinstance(two, np.ndarray):
-                    close(one, two, 5e-5)  # scores of some ten magnify what is different in the last layer
-                elif isinstance(two, dict):
-                    assert one.keys() == two.keys()
-                    for key in two:
-                        close(one[key], two[key], 5e-5)
-                else:
-                    assert one == two
+
+TEXTS = {
+    "eng": (
+        "The old dog that my sister bought last year barked at twenty-one cats.",
+        "Kim doesn't want to leave Prague before Tuesday, does she?",
+        "Not really.",
+    ),
+    "deu": ("Der alte Mann, den Tom gestern sah, hatte zwei Hunde.", "Ich weiß es nicht."),
+    "zho": ("小 王子 看见 了 一 只 狐狸 。", "他 也 要 吃 花 罗 ？"),
+    "ces": ("Vláda loni návrh zákona o daních neschválila.", "Petr a Pavel, myslím, přijdou zítra."),
+}
+"""Sentences as in the dev data, by language."""
+
+
+@pytest.fixture(scope="module", params=bundled())
+def boxed(request):
+    """A model in the box with PyTorch, and without it in 32 bits."""
+    folder = model_folder(request.param)
+    return Model.load(folder), TrainedModel.load(ModelFolder.read(folder), 32)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.no_grad()
+def test_each_layer_of_the_models_in_the_box(kind, boxed):
+    with_torch, without = boxed
+    names = {}
+    for name, treebank in with_torch.treebanks.items():
+        names.setdefault(treebank.vocabulary.language, []).append(name)
+    for language, treebanks in names.items():
+        batch = with_torch.preparation.batch([tokenize(text, language) for text in TEXTS[language]])
+        compare(with_torch.network, without.network, batch, kind, 1e-5, treebanks)
 
 
 @NEEDS_C
