@@ -29,8 +29,17 @@ SIZES = {
         property_classes=(("sempos", 4), ("tfa", 3)),
     ),
     "ucca": HeadSizes(queries=2, rules=2, edge_labels=4, multi_label=True, anchors=True, edge_attributes=2),
+    "umr": HeadSizes(
+        queries=3,
+        rules=9,
+        edge_labels=5,
+        multi_label=True,
+        properties=True,
+        property_classes=(("aspect", 4), ("mode", 2)),
+        tops=True,
+    ),
 }
-"""Heads as the five frameworks have them, with few classes."""
+"""Heads as the six frameworks have them, with few classes."""
 
 SETTINGS = NetworkSettings(
     encoder="characters",

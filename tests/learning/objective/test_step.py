@@ -58,7 +58,7 @@ def queries(all_sizes):
 
 
 @pytest.mark.parametrize("kind", ["hidden", "layer", "equal"])
-@pytest.mark.parametrize("treebank", ["amr", "drg", "eds", "ptg", "ucca"])
+@pytest.mark.parametrize("treebank", ["amr", "drg", "eds", "ptg", "ucca", "umr"])
 @pytest.mark.parametrize("case", ["usual", "empty", "one node", "no rule", "no edges"])
 def test_gradients_are_finite(settings, all_sizes, make_target, treebank, case, kind):
     sizes = all_sizes[treebank]
@@ -176,7 +176,7 @@ def test_frequencies_are_shares_of_what_occurs(all_sizes, make_target):
 
 
 @pytest.mark.parametrize("kind", ["hidden", "layer", "equal"])
-@pytest.mark.parametrize("treebank", ["amr", "drg", "eds", "ptg", "ucca"])
+@pytest.mark.parametrize("treebank", ["amr", "drg", "eds", "ptg", "ucca", "umr"])
 def test_training_in_bfloat16_learns_what_32_bits_learn(kind, treebank, settings, all_sizes, make_target):
     sizes = {treebank: all_sizes[treebank]}
     network, preparation = learner(settings, sizes)
