@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 FOLDER = Path("src/perin/native")
 LIBRARY = FOLDER / "libperin.so"
 
-FLAGS = ("-O3", "-std=c11", "-shared", "-fPIC", "-Wno-psabi")
+FLAGS = ("-O3", "-std=c11", "-shared", "-fPIC", "-Wno-psabi", "-s")
 
 TARGETS = {
     "x86_64-linux": ("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
@@ -39,20 +40,30 @@ class Compiler(NamedTuple):
 
 
 class CompilingHook(BuildHookInterface):
-    """Adds the compiled library to wheels, editable ones included."""
+    """Adds the compiled library to wheels; an editable installation has it, for this system, in the source tree."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before a build; a library that can't be made is left out, unless a target was asked for."""
+        self.place = tempfile.TemporaryDirectory()
         if self.target_name != "wheel":
             return
-        compiler = find_compiler(os.environ.get("PERIN_TARGET", ""))
-        if compiler is None or not compiled(Path(self.root), compiler.command, self.app.display_warning):
-            if os.environ.get("PERIN_TARGET"):
+        editable = version == "editable"
+        target = "" if editable else os.environ.get("PERIN_TARGET", "")
+        compiler, library = find_compiler(target), Path(self.place.name, LIBRARY.name)
+        if compiler is None or not compiled(Path(self.root), library, compiler.command, self.app.display_warning):
+            if target:
                 raise RuntimeError("PERIN_TARGET was asked for, but its library can't be compiled; see above")
             return
-        build_data["artifacts"].append(f"/{LIBRARY.as_posix()}")
+        if editable:
+            replace(library, Path(self.root, LIBRARY))
+        else:
+            build_data["force_include"][str(library)] = LIBRARY.relative_to("src").as_posix()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{compiler.tag}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Called after a build."""
+        self.place.cleanup()
 
 
 def find_compiler(target: str) -> Compiler | None:
@@ -68,22 +79,25 @@ def find_compiler(target: str) -> Compiler | None:
     return Compiler([compiler], sysconfig.get_platform().replace("-", "_").replace(".", "_"))
 
 
-def compiled(root: Path, compiler: list[str], warn: Any, flags: tuple[str, ...] = FLAGS) -> bool:
-    """Compile into a file beside the sources, replaced at once, for a running process may have it open."""
-    library = root / LIBRARY
-    unfinished = library.with_suffix(f".{os.getpid()}")
+def compiled(root: Path, library: Path, compiler: list[str], warn: Any) -> bool:
+    """Compile the sources into a library, and say whether that could be done."""
     sources = map(str, sorted((root / FOLDER).glob("*.c")))
     try:
-        command = [*compiler, *flags, *sources, "-o", str(unfinished), "-lm"]
+        command = [*compiler, *FLAGS, *sources, "-o", str(library), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            warn(f"{FOLDER} can't be compiled; parsing will be slower:\n{done.stderr}")
-            return False
-        os.replace(unfinished, library)
     except OSError as error:
         warn(f"{FOLDER} can't be compiled ({error}); parsing will be slower")
         return False
+    if done.returncode:
+        warn(f"{FOLDER} can't be compiled; parsing will be slower:\n{done.stderr}")
+    return done.returncode == 0
+
+
+def replace(new: Path, old: Path) -> None:
+    """Put a file in the place of another at once, for a running process may have it open."""
+    beside = old.with_suffix(f".{os.getpid()}")
+    try:
+        shutil.copyfile(new, beside)
+        os.replace(beside, old)
     finally:
-        for leftover in unfinished.parent.glob(f"{unfinished.stem}.{os.getpid()}*"):
-            leftover.unlink(missing_ok=True)
-    return True
+        beside.unlink(missing_ok=True)

@@ -30,6 +30,7 @@ WAYS: dict[str, tuple[str, int, str]] = {
     "C code, 8 bits": ("trained", 8, ""),
     "C code, 32 bits": ("trained", 32, ""),
     "C code without VNNI, 8 bits": ("trained", 8, "avx2"),
+    "C code, any processor, 8 bits": ("trained", 8, "portable"),
     "NumPy, 8 bits": ("trained", 8, "0"),
     "NumPy, 32 bits": ("trained", 32, "0"),
     "PyTorch, 32 bits": ("torch", 32, ""),

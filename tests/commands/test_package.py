@@ -54,6 +54,19 @@ def test_a_model_is_written_with_a_card(folder, data, tmp_path, capsys):
     assert Parser.load(target).treebanks.keys() == {"eds-eng", "amr-eng", "ucca-eng"}
 
 
+def test_scores_are_kept_as_long_as_they_hold(folder, data, tmp_path):
+    first, again, other = (tmp_path / name for name in ("first", "again", "other"))
+    options = ["--data", str(data), "--limit", "2", "-j", "1", "--bits", "8", "--quantize-heads", "eds-eng"]
+    assert main(["package", str(folder), "-o", str(first), *options]) == 0
+    before = {each.name: each for each in read_card(first).treebanks}
+    assert all(each.f1 and each.ceiling is not None for each in before.values())
+    assert main(["package", str(first), "-o", str(again), "--treebanks", "eds-eng", "amr-eng"]) == 0
+    assert [before[each.name] for each in read_card(again).treebanks] == list(read_card(again).treebanks)
+    assert "| eds-eng | – |" in (again / "README.md").read_text()
+    assert main(["package", str(first), "-o", str(other), "--bits", "8", "--quantize-heads", "ucca-eng"]) == 0
+    assert [each.name for each in read_card(other).treebanks if each.f1] == ["amr-eng"]
+
+
 def test_a_model_gets_the_signatures_of_its_training_graphs(folder, tmp_path):
     nodes = (Node(0, "compound"), Node(1, "named", (Property("CARG", "Tom"),)))
     train = [Graph(str(number), "eds", "eng", 1, nodes=nodes, edges=(Edge(0, 1, "ARG1"),)) for number in range(40)]

@@ -35,6 +35,19 @@ def test_linear_layers(level, bits, rows, inputs, outputs, bias, seed):
         assert np.array_equal(alone.array(alone.linear(layer, alone.given(x[row : row + 1])))[0], found[row])
 
 
+@each_level
+@given(st.integers(0, 40), st.integers(1, 300), st.integers(1, 70), st.integers(0, 99))
+@settings(max_examples=60)
+def test_sums_of_whole_numbers_are_exact(level, rows, inputs, outputs, seed):
+    """Every kind of processor gives the same sums as NumPy to the last bit, for all shapes."""
+    whole, _ = quantize(random(outputs, inputs, seed=seed))
+    x = np.random.default_rng(seed).integers(-127, 128, (rows, inputs)).astype(np.float32)
+    x[:, seed % inputs] = 127 if seed % 2 else -127  # the largest of each row, so that rounding changes nothing
+    tape = Tape(level)
+    found = tape.array(tape.linear(Linear(whole, None, 8, np.ones(outputs, dtype=np.float32)), tape.given(x)))
+    assert np.array_equal(found, x.astype(int) @ whole.T.astype(int))
+
+
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99), st.floats(-8, 8))
 @settings(max_examples=60)
 def test_no_sum_of_four_products_overflows(inputs, outputs, seed, exponent):

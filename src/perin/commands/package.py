@@ -7,7 +7,8 @@ With --data, the model is scored on the dev graphs of its treebanks, the card ha
 8 with 32 bits: eight are used unless F1 falls on a treebank by more than 0.1 and by more than chance explains, and also
 in the heads of those treebanks where it then does not fall so.  Temperatures for the probabilities of nodes, edges and
 labels are chosen on the same graphs.  A model that was trained without property signatures gets those of the training
-graphs in --data.  Without --data nothing is measured.
+graphs in --data.  Without --data nothing is measured, and the card keeps the scores that MODEL has, as long as it
+computes with as many bits.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.output} exists already; choose a new folder")
     if arguments.data is not None and not arguments.data.is_dir():
         raise UsageError(f"there is no folder {arguments.data}")
-    read = ModelFolder.read(model_folder(arguments.model))
+    original = read = ModelFolder.read(model_folder(arguments.model))
     if arguments.treebanks is not None:
         read = read.only(arguments.treebanks)
     gold: dict[str, list[Graph]] = {}
@@ -93,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_package(read, folder, needed_pieces(read, arguments.data))
         parser = Parser.load(folder, threads=arguments.threads)
         measured = {} if arguments.no_scores else _measured(parser, gold, arguments.budget)
+        scores = _scores_before(original, read) | measured
         if measured:
             treebanks = {
                 name: replace(treebank, temperatures=best_temperatures(measured[name].decisions))
@@ -100,14 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
                 else treebank
                 for name, treebank in read.treebanks.items()
             }
-            rewrite_config(folder, treebanks, read.notes | {"dev": {name: each.f1 for name, each in measured.items()}})
+            rewrite_config(folder, treebanks, read.notes | {"dev": {name: each.f1 for name, each in scores.items()}})
         print(
             write_card(
                 folder,
                 arguments.output.name,
                 parameters=_parameters(folder),
                 note=arguments.note,
-                scores=score_table(measured),
+                scores=score_table(scores),
                 calibration=calibration_table(measured),
                 longest=LONGEST,
                 printed="`perin package`",
@@ -170,6 +172,23 @@ def _measured(parser: object, gold: Mapping[str, list[Graph]], budget: float) ->
     return measured
 
 
+def _scores_before(original: ModelFolder, read: ModelFolder) -> dict[str, DevScores]:
+    """The scores of the original, for those treebanks that the model computes with as many bits as before."""
+    from perin.model.packaging import read_card
+    from perin.parsing.evaluation import DevScores
+
+    before, after = original.quantization, read.quantization
+    dev = original.notes.get("dev")
+    ceilings = {each.name: each.ceiling for each in read_card(original.path).treebanks}
+    scores = {}
+    for name in read.treebanks:
+        same = before.bits == after.bits and (name in before.heads) == (name in after.heads)
+        if same and isinstance(dev, dict) and name in dev:
+            ceiling = ceilings[name]
+            scores[name] = DevScores(None, dev[name], None if ceiling is None else ceiling / 100)
+    return scores
+
+
 def score_table(measured: Mapping[str, DevScores]) -> str:
     """The card's section on scores; empty if nothing was measured."""
     from perin.model.packaging import markdown_table
@@ -181,10 +200,11 @@ def score_table(measured: Mapping[str, DevScores]) -> str:
     for name, found in measured.items():
         cells = [f"{100 * found.f1[kind]:.2f}" if kind in found.f1 else "–" for kind in TYPES]
         top = "–" if found.ceiling is None else f"{100 * found.ceiling:.2f}"
-        rows.append((name, f"{found.graphs:,}", *cells, top))
+        rows.append((name, "–" if found.graphs is None else f"{found.graphs:,}", *cells, top))
+    earlier = " Scores without a number of graphs were measured earlier." if any(row[1] == "–" for row in rows) else ""
     return (
         "MRP F1 on dev, exact metric, from plain text. The ceiling is what a faultless network with the same rules "
-        "would reach.\n\n" + markdown_table(("treebank", "graphs", *TYPES, "ceiling"), rows)
+        f"would reach.{earlier}\n\n" + markdown_table(("treebank", "graphs", *TYPES, "ceiling"), rows)
     )
 
 

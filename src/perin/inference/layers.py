@@ -176,7 +176,7 @@ def _padded(array: NDArray[Any], multiple: int, axis: int) -> NDArray[Any]:
 
 
 def _added_in_16_bits(weight: Floats) -> Floats:
-    """Weights [D', D] by the sums in ``linear.c``, [D', D / 4, 4]: one instruction adds inputs 0 and 1, 2 and 3, the
+    """Weights [D', D] by the sums in ``whole.h``, [D', D / 4, 4]: one instruction adds inputs 0 and 1, 2 and 3, the
     next 4 and 5, 6 and 7, and then their results are added.
     """
     pairs = weight.reshape(len(weight), -1, 2, STEP // 4, 2)

@@ -10,11 +10,11 @@
 #include "targets.h"
 #else
 #include "vector.h"
+#include "whole.h"
 
 #define rounded NAME(rounded)
 #define products NAME(products)
 #define multiply_tile NAME(multiply_tile)
-#define whole_products NAME(whole_products)
 #define whole_tile NAME(whole_tile)
 #define apply_panels NAME(apply_panels)
 #define real_tile NAME(real_tile)
@@ -27,17 +27,6 @@
 #define activate NAME(activate)
 #define multiply NAME(multiply)
 #define weigh NAME(weigh)
-
-#undef ROWS
-#undef PANELS
-#if LEVEL == 2
-#define ROWS 8
-#define PANELS 3
-#else
-#define ROWS 4
-#define PANELS 1
-#endif
-/* Rows and panels of outputs of a tile, whose sums fit the registers. */
 
 /* Rounds a row of n numbers, followed by zeros up to padded; returns what a rounded number is to be multiplied with. */
 TARGET static float rounded(const float *x, int64_t n, int64_t padded, uint8_t *result) {
@@ -206,59 +195,6 @@ TARGET void multiply(const float *left, int64_t rows, int64_t n, int64_t stride,
             else multiply_tile(own, here, 1, n, stride, right + column, columns, target + column, result_stride);
         }
     }
-}
-
-/* The sums of ROWS rows of n rounded inputs for the outputs of some panels, without what the zero of the inputs
-   adds to them (offsets). */
-INLINE void whole_products(const uint8_t *inputs, int64_t n, int panels, const int8_t *packed, const int32_t *offsets,
-                           whole_vector sums[ROWS][PANELS * PARTS]) {
-    whole_vector sum[ROWS][PANELS * PARTS];
-    for (int part = 0; part < panels * PARTS; part++) {
-        whole_vector offset;
-        memcpy(&offset, offsets + part * LANES, sizeof offset);
-        for (int row = 0; row < ROWS; row++) sum[row][part] = -offset;
-    }
-#if LEVEL == 2
-    for (int64_t i = 0; i < n; i += 4, packed += 4 * PANEL) {
-        __m512i weights[PANELS];
-        for (int panel = 0; panel < panels; panel++) weights[panel] = _mm512_loadu_si512(packed + panel * PANEL * n);
-        for (int row = 0; row < ROWS; row++) {
-            int32_t four;
-            memcpy(&four, inputs + row * n + i, sizeof four);
-            const __m512i fours = _mm512_set1_epi32(four);
-            for (int panel = 0; panel < panels; panel++) /* compilers copy the registers of the intrinsic */
-                __asm__("vpdpbusd %2, %1, %0" : "+v"(sum[row][panel]) : "v"(fours), "v"(weights[panel]));
-        }
-    }
-#elif LEVEL == 1
-    const __m256i ones = _mm256_set1_epi16(1);
-    for (int64_t i = 0; i < n; i += STEP, packed += STEP * PANEL) {
-        __m256i weights[4];
-        for (int part = 0; part < 4; part++) weights[part] = _mm256_loadu_si256((const __m256i *)packed + part);
-        for (int row = 0; row < ROWS; row++) {
-            int32_t four[2];
-            memcpy(four, inputs + row * n + i, sizeof four);
-            const __m256i first = _mm256_set1_epi32(four[0]), second = _mm256_set1_epi32(four[1]);
-            for (int half = 0; half < 2; half++) {
-                const __m256i pair = _mm256_add_epi16(
-                    _mm256_maddubs_epi16(first, weights[half]), _mm256_maddubs_epi16(second, weights[half + 2]));
-                sum[row][half] += (whole_vector)_mm256_madd_epi16(pair, ones);
-            }
-        }
-    }
-#else
-    for (int64_t i = 0; i < n; i += 4, packed += 4 * PANEL)
-        for (int row = 0; row < ROWS; row++) {
-            const uint8_t *four = inputs + row * n + i;
-            for (int output = 0; output < PANEL; output++) {
-                const int8_t *weights = packed + 4 * output;
-                sum[row][output / LANES][output % LANES] +=
-                    four[0] * weights[0] + four[1] * weights[1] + four[2] * weights[2] + four[3] * weights[3];
-            }
-        }
-#endif
-    for (int row = 0; row < ROWS; row++)
-        for (int part = 0; part < panels * PARTS; part++) sums[row][part] = sum[row][part];
 }
 
 /* Up to ROWS rounded rows to the results of some panels of outputs from one on, but for the activation; with something

@@ -9,6 +9,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined __x86_64__ || defined __i386__
+#include <immintrin.h>
+#elif defined __ARM_NEON
+#include <arm_neon.h>
+#endif
 
 #include "kernels.h"
 
@@ -21,8 +26,6 @@
 #undef NAME
 
 #ifdef __x86_64__
-#include <immintrin.h>
-
 #define LEVEL 1
 #define TARGET __attribute__((target("avx2,fma")))
 #define NAME(name) name##_avx2

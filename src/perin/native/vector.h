@@ -12,16 +12,24 @@
 #define vector v16
 #define whole_vector i16
 #define loose_vector loose16
-#else
+#elif LEVEL == 1
 #define LANES 8
 #define vector v8
 #define whole_vector i8
 #define loose_vector loose8
+#else
+#define LANES 4
+#define vector v4
+#define whole_vector i4
+#define loose_vector loose4
 #endif
 #define PARTS (PANEL / LANES)
 
 #ifndef PERIN_VECTOR
 #define PERIN_VECTOR
+typedef float v4 __attribute__((vector_size(16)));
+typedef int32_t i4 __attribute__((vector_size(16)));
+typedef float loose4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float v8 __attribute__((vector_size(32)));
 typedef int32_t i8 __attribute__((vector_size(32)));
 typedef float loose8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -93,9 +101,8 @@ INLINE float sum_of(const vector parts[PARTS]) {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 #else
-    const vector eight = parts[0] + parts[1];
-    const float a = eight[0] + eight[4], b = eight[1] + eight[5], c = eight[2] + eight[6], d = eight[3] + eight[7];
-    return (a + c) + (b + d);
+    const vector four = (parts[0] + parts[2]) + (parts[1] + parts[3]);
+    return (four[0] + four[2]) + (four[1] + four[3]);
 #endif
 }
 

@@ -31,7 +31,8 @@ TYPES = ("tops", "labels", "properties", "anchors", "edges", "attributes", "all"
 class DevScores:
     """F1 of a parser on the dev graphs of a treebank, between 0 and 1."""
 
-    graphs: int
+    graphs: int | None
+    """Their number, if it is known."""
     f1: dict[str, float]
     """By type of item; only types that gold or system have."""
     ceiling: float | None = None
