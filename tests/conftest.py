@@ -7,6 +7,7 @@ Property tests draw the same examples in every run, so that a change is judged b
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,13 @@ def marian(tmp_path_factory: pytest.TempPathFactory) -> Path:
         outputs = model.generate(input_ids=inputs, num_beams=4, max_new_tokens=16)
     model.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """PyTorch on one thread: small products are no faster on several, and other tests run beside."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 
 from perin import files
 from perin.commands.main import main
@@ -18,12 +17,7 @@ from perin.learning.run.journal import Console
 TOY = Path(__file__).resolve().parents[2] / "examples" / "toy"
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

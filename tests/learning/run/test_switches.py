@@ -90,12 +90,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def one_thread(monkeypatch, data):
+def surroundings(monkeypatch, data, one_thread):
     monkeypatch.setenv("PERIN_CACHE", str(data / "cache"))
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

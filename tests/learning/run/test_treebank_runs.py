@@ -6,7 +6,6 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-import torch
 
 from perin.graphs.validation import findings
 from perin.learning import load_recipe
@@ -41,12 +40,8 @@ GRAPHS, LONGEST = 30, 25
 
 
 @pytest.fixture(autouse=True)
-def one_thread(monkeypatch, tmp_path):
+def surroundings(monkeypatch, tmp_path, one_thread):
     monkeypatch.setenv("PERIN_CACHE", str(tmp_path / "cache"))
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def small(name: str, shared: Path, *more: str):
