@@ -241,11 +241,11 @@ def wait_for_checkpoint(run: Path, step: int, process: multiprocessing.process.B
 
 
 def test_killed_at_any_moment_a_run_ends_with_the_same_weights(data, tmp_path, monkeypatch):
-    """Processes come from a server that has imported everything, so that there is time for several real kills."""
+    """Processes come from a server that has imported everything, and runs are long, so that each can be killed."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["perin.learning.run", "accelerate", "lemminflect"])
-    long = recipe(data, "learning.epochs=8")
+    long = recipe(data, "learning.epochs=20")
     train(long, tmp_path / "whole")
     run, moments = tmp_path / "killed", random.Random(8)
     for step in sorted(moments.sample(range(1, 20), 5)):
